@@ -168,17 +168,10 @@ def test_a_host_that_is_cut_off_from_another_home_loses_lines(coherence: str) ->
     assert home["snoops_timed_out"] > 0
 
 
-def test_a_host_that_is_a_home_does_not_crash() -> None:
-    spec = beside_other_homes("hdm-h")
-    spec["events"] = [{"at": "400ns", "fail": {"device": "h1"}}]
-    with pytest.raises(InputError, match="a device that cannot fail"):
-        _core.Simulation(spec, {})
-
-
-@pytest.mark.parametrize("agent", ["bias", "dcoh"])
-def test_an_accelerator_that_crashes_takes_the_lines_of_its_memory_with_it(agent: str) -> None:
-    """Those in the cache of the host, too, which writes none of them back; what it asks for afterwards is an error."""
-    spec = beside_other_homes("hdm-d")
+@pytest.mark.parametrize("agent", ["bias", "dcoh", "home_agent"])
+def test_what_crashes_takes_the_lines_of_its_memory_with_it(agent: str) -> None:
+    """Those in the cache of another, too, which writes none of them back; what it asks for afterwards is an error."""
+    spec = beside_other_homes("hdm-h" if agent == "home_agent" else "hdm-d")
     memory = spec["devices"]["h1"]["memory"]
     if agent == "dcoh":
         memory["dcoh"] = memory.pop("bias")

@@ -38,7 +38,9 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
 
 void CacheAgent::start() {
   lines_.keep_coherent(endpoint().system_context().map->has_coherent());
-  if (endpoint().system_context().failures) in_vain_ = std::make_unique<GrantsInVain>();
+  if (!endpoint().system_context().failures) return;
+  in_vain_ = std::make_unique<GrantsInVain>();
+  snoops_.bear_losses(*in_vain_);
 }
 
 Time CacheAgent::now() const { return endpoint().now(); }

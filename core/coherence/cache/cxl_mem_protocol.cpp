@@ -133,6 +133,7 @@ void CxlMemProtocol::snooped(Message& message) {
 // request exactly if the request was first.
 bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& snoop) {
   if (transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid) return true;
+  if (transaction.asked) return true;  // for a snoop before, whose home has failed since
   transaction.asked = true;
   Message& conflict = transaction.conflict;
   conflict = {};

@@ -34,8 +34,15 @@ void CacheSnoops::look_up(CacheSnoop& snoop) {
   for (std::uint32_t i = 0; i < lines; ++i, line = line.next()) snoop_line(snoop, line);
 }
 
+// Its home has taken back all lines since it sent the snoop: those that the cache has by now are new.
+bool CacheSnoops::is_in_vain(const CacheSnoop& snoop) const {
+  return in_vain_ && in_vain_->covers(snoop.message->source, snoop.message->pushes);
+}
+
 void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
   ++counts_->lines_snooped;
+  if (is_in_vain(snoop)) [[unlikely]]
+    return line_answered(snoop, LineState::kInvalid, LineState::kInvalid, nullptr);
   CacheTransaction* const under_way = lines_.under_way(line);
   // A transaction without a copy may be before or behind: that does not matter.
   if (!under_way || under_way->doing == Doing::kWrite || under_way->doing == Doing::kAtomic) {
@@ -43,6 +50,10 @@ void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
     return;
   }
   CacheTransaction& transaction = *under_way;
+  if (transaction.snoop && is_in_vain(*transaction.snoop)) [[unlikely]] {
+    CacheSnoop& earlier = *std::exchange(transaction.snoop, nullptr);
+    line_answered(earlier, LineState::kInvalid, LineState::kInvalid, nullptr);
+  }
   ensure(!transaction.snoop, "two snoops for a line");
   transaction.snoop_account = {};
   transaction.snoop_account.open(now());

@@ -4,6 +4,7 @@
 
 #include "coherence/cache/client.hpp"
 #include "coherence/cache/counts.hpp"
+#include "coherence/cache/grants_in_vain.hpp"
 #include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/lines.hpp"
 #include "coherence/cache/transaction.hpp"
@@ -24,6 +25,8 @@ class CacheSnoops {
         client_(client),
         counts_(counts) {}
 
+  /// Homes may fail, or presume the cache dead. To be said before the run.
+  void bear_losses(const GrantsInVain& in_vain) { in_vain_ = &in_vain; }
   /// One has come: it is looked up behind what keeps the arrays busy.
   void take(Message& message, SnoopFor purpose, HomeProtocol& protocol);
   /// It has been looked up: answers for each line, now or when the line's transaction is served.
@@ -38,6 +41,7 @@ class CacheSnoops {
   void answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* transaction);
   void forwarded(LineAddress line);
   void line_answered(CacheSnoop& snoop, LineState was, LineState left, const Account* account);
+  bool is_in_vain(const CacheSnoop& snoop) const;
   Time now() const;
 
   Time clear_time_;
@@ -47,6 +51,7 @@ class CacheSnoops {
   CacheClient& client_;
   Windowed<CacheCounts>& counts_;
   Pool<CacheSnoop> snoops_;
+  const GrantsInVain* in_vain_ = nullptr;  // null: nothing fails
 };
 
 }  // namespace cxloom

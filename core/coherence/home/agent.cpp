@@ -36,6 +36,8 @@ void HomeAgent::receive(Message& message) {
   switch (message.channel) {
     case Channel::kD2HReq:
       if (const auto where = place(message)) {
+        if (down()) [[unlikely]]
+          return lose_late(message);
         if (asks_by_cache(message.opcode) && has_left(*where)) [[unlikely]]
           return refuse_request(message);
         return admit_request(message);
@@ -93,7 +95,7 @@ bool HomeAgent::take_notice(Transaction& transaction) {
                      filter().state(slot) == FilterState::kExclusive;
   drop_owner(transaction.line, peer);
   if (request.opcode == Opcode::kDirtyEvict && owner) {
-    request.completion = &pull_of(transaction, request);
+    request.completion = &pull_for(transaction, request).message;
     transaction.request = nullptr;
     complete(request, Opcode::kGoWritePull);
   } else {
@@ -143,24 +145,29 @@ void HomeAgent::response(Message& message) {
 
 // Pulled, or with the answer to a snoop.
 void HomeAgent::data(Message& message) {
-  const LineAddress line = LineAddress::of(message.address);
-  Transaction* const transaction = under_way(line);
-  if (!transaction || &message != &transaction->pull) {
-    Snoop& answered = snoop(message.tag);
-    if (!answered.transaction) [[unlikely]]
-      return snoop_lost(message);
-    answered.data_in = true;
-    part_of_answer(answered, message, answered.brings_data);
+  if (HomePull* const pull = pulls_.of(message)) {
+    if (pull->transaction) pulled(*pull);
+    return pulls_.give_back(*pull);
+  }
+  Snoop& answered = snoop(message.tag);
+  if (!answered.transaction) [[unlikely]]
+    return snoop_lost(message);
+  answered.data_in = true;
+  part_of_answer(answered, message, answered.brings_data);
+}
+
+void HomeAgent::pulled(HomePull& pull) {
+  Transaction& transaction = *pull.transaction;
+  Message* const request = transaction.request;
+  if (!request) {
+    all_is_here(transaction);
+    write_line(transaction, pull.message, nullptr);
     return;
   }
-  if (transaction->request) {
-    transaction->request->hops = static_cast<std::uint16_t>(transaction->request->hops + message.hops);
-    const bool atomic = transaction->request->opcode == Opcode::kAtomic;
-    access_memory(atomic ? Opcode::kMemAtomic : Opcode::kMemWr, *transaction->request, transaction);
-  } else {
-    all_is_here(*transaction);
-    write_line(*transaction, message, nullptr);
-  }
+  if (pull.message.account) request->account->join(pull.account);
+  request->hops = static_cast<std::uint16_t>(request->hops + pull.message.hops);
+  const bool atomic = request->opcode == Opcode::kAtomic;
+  access_memory(atomic ? Opcode::kMemAtomic : Opcode::kMemWr, *request, &transaction);
 }
 
 // The latest data of the line, on their way to memory. Who gets them meanwhile may lose them again.
@@ -202,20 +209,17 @@ void HomeAgent::taken_back(Transaction& transaction) {
 
 // ---- Requests
 
-// Goes out for the data of a write and comes back with them.
-Message& HomeAgent::pull_of(Transaction& transaction, const Message& request) {
-  Message& pull = transaction.pull;
-  pull = {};
-  pull.address = request.address;
-  pull.size = request.size;
-  pull.requester = request.requester;
-  pull.age = request.age;
-  pull.tag = transaction.index;
-  pull.opcode = Opcode::kWritePull;
-  pull.channel = Channel::kH2DRsp;
-  pull.source = endpoint().id();
-  pull.destination = request.source;
-  transaction.asked_at = now();
+HomePull& HomeAgent::pull_for(Transaction& transaction, const Message& request) {
+  HomePull& pull = pulls_.take(transaction, now());
+  Message& message = pull.message;
+  message.address = request.address;
+  message.size = request.size;
+  message.requester = request.requester;
+  message.age = request.age;
+  message.opcode = Opcode::kWritePull;
+  message.channel = Channel::kH2DRsp;
+  message.source = endpoint().id();
+  message.destination = request.source;
   return pull;
 }
 
@@ -226,7 +230,7 @@ void HomeAgent::serve(Transaction& transaction) {
   switch (request.opcode) {
     case Opcode::kItoMWr:  // of the whole line: what a snoop has brought is overwritten
       grant(transaction, false);
-      request.completion = &pull_of(transaction, request);
+      request.completion = &pull_for(transaction, request).message;
       transaction.request = nullptr;
       complete(request, Opcode::kGoWritePull);
       return;
@@ -236,10 +240,13 @@ void HomeAgent::serve(Transaction& transaction) {
         write_line(transaction, request, request.account);
         return;
       }
-      Message& pull = pull_of(transaction, request);
-      pull.account = request.account;
-      number_answer(pull);
-      transmit(pull, now());
+      HomePull& pull = pull_for(transaction, request);
+      if (request.account) {
+        pull.account.open(request.account->mark());
+        pull.message.account = &pull.account;
+      }
+      number_answer(pull.message);
+      transmit(pull.message, now());
       return;
     }
     case Opcode::kRdOwnNoData: return reply(transaction, 0, false);
@@ -283,15 +290,42 @@ void HomeAgent::note_losses(const MemoryAccess& access, const Message& answer) {
 
 // A request whose data were called for was answered before, or ends now with an error.
 void HomeAgent::pull_lost(Message& message) {
-  Transaction& transaction = *under_way(LineAddress::of(message.address));
+  HomePull& pull = *pulls_.of(message);
+  if (!pull.transaction) return pulls_.give_back(pull);
+  Transaction& transaction = *pull.transaction;
   message.charge(Segment::kRetry, now());
   if (Message* const request = transaction.request) {
+    if (message.account) request->account->join(pull.account);
     refuse(*request);
     complete(*request, request->opcode == Opcode::kAtomic ? Opcode::kH2DData : Opcode::kGoI);
   } else {
     losses()->poison(transaction.line);
   }
+  pulls_.give_back(pull);
   close(transaction);
+}
+
+// ---- Its host crashes
+
+// Memory of others keeps what it had, and could not tell which of its lines are old.
+void HomeAgent::failed() {
+  for (std::uint32_t peer = 0; peer < peers().count(); ++peer) {
+    for (const Slot slot : filter().owned_by(peer)) {
+      if (filter().state(slot) == FilterState::kExclusive) poison_if_kept(filter().line(slot));
+    }
+  }
+  for_each_under_way([this](const Transaction& transaction) {  // data that memory was to have
+    const bool writes = !transaction.request && !transaction.evicts_for && transaction.snoops_left == 0;
+    if (transaction.owed || writes) poison_if_kept(transaction.line);
+  });
+  pulls_.abandon();
+  DirectoryAgent::failed();
+}
+
+// What is persistent is as it was stored, and the host's own volatile memory is lost as a whole.
+void HomeAgent::poison_if_kept(LineAddress line) {
+  const auto place = endpoint().system_context().map->find(line.address());
+  if (place->target != endpoint().id() && !place->persistent) losses()->poison(line);
 }
 
 void HomeAgent::reply(Transaction& transaction, std::uint16_t hops, bool failed) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "coherence/home/pulls.hpp"
 #include "coherence/home/recalling_agent.hpp"
 
 namespace cxloom {
@@ -29,15 +30,18 @@ class HomeAgent final : public RecallingAgent {
   bool serves_others() const override { return true; }
   void receive(Message& message) override;
 
-  bool pulls(const Message& message) const override {
-    const Transaction* const transaction = under_way(LineAddress::of(message.address));
-    return transaction && &message == &transaction->pull;
+  bool pulls(const Message& message) override { return pulls_.of(message) != nullptr; }
+  bool awaits(const Message& message) override {
+    const HomePull* const pull = pulls_.of(message);
+    return pull ? pull->transaction != nullptr : DirectoryAgent::awaits(message);
   }
   Time asked_at(const Message& message) override {
-    return pulls(message) ? under_way(LineAddress::of(message.address))->asked_at
-                          : DirectoryAgent::asked_at(message);
+    const HomePull* const pull = pulls_.of(message);
+    return pull ? pull->asked_at : DirectoryAgent::asked_at(message);
   }
   void pull_lost(Message& message) override;
+  bool may_crash() const override { return true; }
+  void failed() override;
 
  private:
   Channel request_channel() const override { return Channel::kD2HReq; }
@@ -54,7 +58,9 @@ class HomeAgent final : public RecallingAgent {
   void response(Message& message);
   void data(Message& message);
   void part_of_answer(Snoop& snoop, const Message& message, bool last);
-  Message& pull_of(Transaction& transaction, const Message& request);
+  void pulled(HomePull& pull);
+  HomePull& pull_for(Transaction& transaction, const Message& request);
+  void poison_if_kept(LineAddress line);
   static void refuse(Message& request);
   void all_is_here(const Transaction& transaction);
   void note_losses(const MemoryAccess& access, const Message& answer);
@@ -63,6 +69,7 @@ class HomeAgent final : public RecallingAgent {
   Agent* requester_;  // takes the answers to the host's own requests
   Agent*
       cache_;  // takes what devices ask of the host for their own memory (HDM-D); null: the host has no cache
+  HomePulls pulls_;
 };
 
 }  // namespace cxloom

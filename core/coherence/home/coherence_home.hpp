@@ -45,15 +45,19 @@ class CoherenceHome {
 
   // In a system parts of which fail (docs/model/failures.md).
 
+  /// It bears that its device crashes, and has memory of others or none.
+  virtual bool may_crash() const { return false; }
+  /// Its device has failed, and nobody is there who could wait for anything.
+  virtual bool is_down() const = 0;
   /// So long it waits for an answer that was lost.
   virtual Time answer_timeout() const = 0;
   /// Somebody set that.
   virtual bool sets_answer_timeout() const = 0;
-  /// It waits for the end of a snoop, of which, or of whose answer, this message is a part; not if it has
-  /// given that up, or its device has failed since the snoop.
+  /// It waits for the end of a snoop, or of a call for data, of which, or of whose answer, this message is a
+  /// part; not if it has given that up, or its device has failed since.
   virtual bool awaits(const Message& snoop) = 0;
   /// The message is a call for data that a cache keeps until then, or brings these.
-  virtual bool pulls(const Message& message) const = 0;
+  virtual bool pulls(const Message& message) = 0;
   /// When that snoop, or that call, began.
   virtual Time asked_at(const Message& message) = 0;
   /// A snoop ends without an answer: its cache is presumed dead.

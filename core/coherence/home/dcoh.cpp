@@ -46,10 +46,8 @@ void Dcoh::receive(Message& message) {
       return message.channel == Channel::kM2SBIRsp ? response(message) : memory_answered(message);
     }
   }
-  if (down()) [[unlikely]] {  // it had been kept for an earlier one, and its turn comes now
-    endpoint().release(message, now());
-    return lose(message);
-  }
+  if (down()) [[unlikely]]
+    return lose_late(message);  // it had been kept for an earlier one, and its turn comes now
   const auto where = place(message);
   if (!where) {  // of memory that is not kept coherent, or not here
     ensure(has_memory(), "a request to memory that is not here");

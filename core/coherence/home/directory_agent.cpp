@@ -10,6 +10,7 @@
 #include "component/observed_scope.hpp"
 #include "kernel/event_handler.hpp"
 #include "protocol/address_map.hpp"
+#include "protocol/error_answer.hpp"
 
 namespace cxloom {
 
@@ -265,11 +266,10 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
 
 void DirectoryAgent::snoop_lost(Message& message) {
   Snoop& snoop = work_.snoops.at(message.tag);
-  if (!snoop.transaction) return work_.snoops.give_back(snoop);  // what is left of one that was given up
+  if (!snoop.transaction) return work_.rest_came(snoop, message);
   ++counts_->snoops_timed_out;
   message.charge(Segment::kRetry, now());
-  const bool data_under_way = snoop.data.opcode == Opcode::kD2HData && !snoop.data_in;
-  snoop.rest = &message == &snoop.data ? !snoop.brings_data : data_under_way;
+  snoop.rest = snoop.other_part_comes(message);
   presume_dead(snoop.peer);
   snoop_answered(snoop, *message.account);
   retry_waiting_for_room();
@@ -346,19 +346,18 @@ void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address
 }
 
 void DirectoryAgent::memory_answered(Message& message) {
-  if (!place(message)) {  // of memory that is not kept coherent
-    if (down_) return lose(message);
+  if (!place(message)) {                                     // of memory that is not kept coherent
+    if (down_ || is_request(message)) return lose(message);  // it was there when the device failed
     return transmit(message, now());
   }
   MemoryAccess& access = work_.accesses.at(message.tag);
   Transaction* const behind = access.behind;
   if (access.gone) [[unlikely]] {
-    lose(*access.answers);
+    if (access.answers) lose(*access.answers);
   } else {
     memory_done(access, message);
   }
-  access.answers = nullptr;
-  work_.accesses.give_back(access);
+  work_.give_back(access);
   if (!behind || --behind->write_backs > 0) return;
   if (behind->ends_with_write_backs) {
     close(*behind);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   Time answer_timeout() const override { return answer_timeout_.value_or(DirectoryParams::kAnswerTimeout); }
   bool sets_answer_timeout() const override { return answer_timeout_.has_value(); }
   bool awaits(const Message& snoop) override { return work_.snoops.at(snoop.tag).transaction != nullptr; }
-  bool pulls(const Message& /*message*/) const override { return false; }
+  bool pulls(const Message& /*message*/) override { return false; }
   Time asked_at(const Message& snoop) override {
     return awaits(snoop) ? work_.snoops.at(snoop.tag).transaction->asked_at : Time{};
   }
@@ -53,6 +54,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void pull_lost(Message& /*message*/) override {}
   void failed() override;
   void work_again() { down_ = false; }
+  bool is_down() const override { return down_; }
   void contents_cleared() override {
     if (losses_) losses_->cure_all();
   }
@@ -160,6 +162,17 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   bool down() const { return down_; }
   /// Its device has failed, and had the message.
   void lose(Message& message);
+  /// It has come in since.
+  void lose_late(Message& message) {
+    endpoint().release(message, now());
+    lose(message);
+  }
+  /// Calls with the transaction of each line that has something under way.
+  void for_each_under_way(const std::function<void(const Transaction&)>& visit) {
+    for (std::uint32_t i = 0; const Transaction* const each = work_.transactions.find(i); ++i) {
+      if (each->open) visit(*each);
+    }
+  }
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }

@@ -13,6 +13,7 @@
 #include "protocol/account.hpp"
 #include "protocol/message.hpp"
 #include "protocol/message_queue.hpp"
+#include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
 
 namespace cxloom {
@@ -28,7 +29,7 @@ struct DirectoryTransaction {
       nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
   DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
   std::uint32_t snoops_left = 0;
-  Time asked_at;                       ///< by its snoops, or for the data of a write
+  Time asked_at;                       ///< by its snoops
   std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
   bool waits_for_write_backs = false;  ///< its turn goes on behind them,
   bool ends_with_write_backs = false;  ///< or it is over when they are
@@ -39,7 +40,6 @@ struct DirectoryTransaction {
   bool forwarded = false;              ///< a snoop has brought the data of a modified copy
   bool owed = false;                   ///< ... which memory is to have
   MessageQueue waiting;                ///< requests to the line that wait for its end
-  Message pull;                        ///< goes out for the data of a write, and comes back with them
 
   /// What is under way, for people: "+evict".
   std::string described() const;
@@ -55,11 +55,17 @@ struct DirectorySnoop {
   LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
   bool brings_data = false;              ///< ... and that data come in a message of their own,
   bool data_in = false;                  ///< which are in
-  bool rest = false;                     ///< it was given up, and another part of the answer is under way
+  bool rest = false;  ///< it was given up, and no more than one part of the answer is under way
   Message message;
   Account account;
   Message data;
   Account data_account;
+
+  /// This part of the answer, the first, is in or lost. Whether the other one is under way.
+  bool other_part_comes(const Message& part) const {
+    if (&part == &data) return !brings_data;
+    return data.opcode == Opcode::kD2HData && !data_in;
+  }
 };
 
 /// An access to the memory.
@@ -68,7 +74,7 @@ struct DirectoryAccess {
   std::uint32_t index = 0;
   Message message;
   Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
-  DirectoryTransaction* transaction = nullptr;  ///< null: a write-back that came out of turn
+  DirectoryTransaction* transaction = nullptr;  ///< null: a write-back that came out of turn, or it is done
   DirectoryTransaction* behind = nullptr;       ///< ... whose line has this under way
   bool gone = false;  ///< its home has failed since: what it answers is lost when it ends
 };
@@ -79,6 +85,16 @@ struct DirectoryWork {
   Pool<DirectorySnoop> snoops;
   Pool<DirectoryAccess> accesses;
 
+  void give_back(DirectoryAccess& access) {
+    access.answers = nullptr;
+    access.transaction = nullptr;
+    accesses.give_back(access);
+  }
+  /// A part of the answer to a snoop that was given up is in, or is lost.
+  void rest_came(DirectorySnoop& snoop, const Message& part) {
+    snoop.rest = !snoop.rest && snoop.other_part_comes(part);
+    if (!snoop.rest) snoops.give_back(snoop);
+  }
   /// The device has failed: nothing is under way any more. Gives each message of a cache that waits here to
   /// `lose`, but for those of accesses, which are lost when memory has ended these. Nobody waits for the
   /// answers of snoops.

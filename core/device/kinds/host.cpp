@@ -41,10 +41,8 @@ Host::Host(const HostParams& params, const DeviceContext& context)
       return std::make_unique<MemoryController>(*params.memory, *this, context, !params.home_agent);
     });
   }
-  if (!params.home_agent) {
-    if (memory_) memory_->bear_crashes();
-    return;
-  }
+  if (memory_) memory_->bear_crashes();
+  if (!params.home_agent) return;
   home_agent_ = with_path("home_agent", [&] {
     return std::make_unique<HomeAgent>(*params.home_agent, *this, context, context.victims, memory_.get());
   });

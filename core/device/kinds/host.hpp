@@ -35,6 +35,7 @@ class Host final : public CrashingDevice {
 
  private:
   void lose_memory() override {
+    if (home_agent_) home_agent_->failed();
     if (memory_) memory_->failed();
   }
 

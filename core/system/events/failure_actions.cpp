@@ -38,7 +38,8 @@ bool may_crash(const System& system, const Component& device) {
   const NodeId node = device.id();
   Requester* const requester = roles.of<Requester>(node);
   const MemoryOwner* const memory = roles.of<MemoryOwner>(node);
-  const bool serves = memory ? !memory->may_crash() : roles.of<CoherenceHome>(node) != nullptr;
+  const CoherenceHome* const home = roles.of<CoherenceHome>(node);
+  const bool serves = memory ? !memory->may_crash() : home && !home->may_crash();
   return requester && !requester->external_cache() && !serves && !roles.of<TransferEngine>(node) &&
          !roles.of<IoInitiator>(node) && device.reroutes();
 }
@@ -163,8 +164,8 @@ FailingPart FailureActions::find_part(const FailedPart& part) const {
       if ((!named.is_switch() || !named.reroutes()) && !fails && !may_crash(system_, named))
         refuse_event(
             "a device that cannot fail", "'" + *part.device + "'",
-            "a switch, a memory, or a host or an accelerator without a home agent or a cache outside; of "
-            "another device its links: link: [a, b]");
+            "a switch, a memory, or a host or an accelerator without a cache outside; of another device its "
+            "links: link: [a, b]");
       return &named;
     });
     found.device = device->id().index();
@@ -252,9 +253,9 @@ void FailureActions::fail(std::size_t number, Time reroute_time) {
     system_.links()[index].backward->interrupt();
   }
   if (!requester) each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
+  if (part.device != FailingPart::kNone) forget_lines_of(system_.components()[part.device]->id());
   if (failing_memory(part)) {
     const NodeId node = system_.components()[part.device]->id();
-    forget_lines_of(node);
     if (ReplicaSets* const replicas = system_.system_context().replicas.get()) replicas->memory_fails(node);
   }
   kernel_.schedule(kernel_.now() + reroute_time, source_, *this, 0, number);

@@ -53,8 +53,10 @@ CoherenceHome* LostTransactions::waiting_home(const Message& message) const {
 // The clock of a completion timeout starts when the request is issued, that of a snoop, or of a call for
 // data, with it. Of what has none it starts now.
 Time LostTransactions::end_of_wait(const Message& message, Time now) const {
-  if (CoherenceHome* const home = waiting_home(message))
+  if (CoherenceHome* const home = waiting_home(message)) {
+    if (home->is_down()) return now;
     return (is_of_home(message) ? home->asked_at(message) : now) + home->answer_timeout();
+  }
   ensure(requesters_.is_requester(message.requester), "a message that nobody asked for is lost");
   const bool of_request = message.account && !is_of_cache(message);
   const Time issued = of_request ? message.age + message.account->of(Segment::kRequesterQueue) : now;

@@ -25,9 +25,9 @@ void describe_part(Schema<Params>& schema) {
       .default_text("none")
       .doc(
           "A switch: all its links, and what it holds. Or a memory: all its links (heads), the requests in "
-          "it, and what its memory holds unless that is persistent. Or a host without a home agent, or an "
-          "accelerator, which crashes: it makes no more requests, its cache and its memory are lost, and its "
-          "links are down for good.");
+          "it, and what its memory holds unless that is persistent. Or a host or an accelerator, which "
+          "crashes: it makes no more requests, its cache and its memory are lost, and its links are down for "
+          "good.");
   schema.rule("exactly one of link and device is needed",
               [](const Params& part) { return part.link.empty() == part.device.has_value(); });
   schema.effective(

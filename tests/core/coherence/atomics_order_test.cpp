@@ -84,7 +84,7 @@ void fetch_and_add(const std::string& coherence, const std::vector<std::string>&
       oracle.add(node, *cache, CleanEvictions::kSilent);
   }
   for (const auto& [component, agent] : built.roles().all<CoherenceHome>())
-    oracle.add(component->id(), static_cast<const DirectoryAgent&>(*agent));
+    oracle.add(component->id(), static_cast<DirectoryAgent&>(*agent));
   run.simulation().watch(&oracle);
   run.to_end();
   oracle.idle();

@@ -37,6 +37,18 @@ CoherenceSetup crashing(CoherenceSetup setup) {
   return setup;
 }
 
+/// The device of the home fails.
+CoherenceSetup of_home(CoherenceSetup setup) {
+  setup.failure->home = true;
+  return setup;
+}
+
+/// The home is in the device of the first requester.
+CoherenceSetup in_first(CoherenceSetup setup) {
+  setup.home.in_first = true;
+  return setup;
+}
+
 CoherenceSetup in_switch(CoherenceSetup setup) {
   setup.failure->in_switch = true;
   return setup;
@@ -92,7 +104,41 @@ TEST(FailureExplorerLong, ThreeCaches) {
   visit_all(setup, 10'000);
 }
 
+TEST(FailureExplorer, AMemoryWithItsHome) {
+  visit_all(of_home(uncached(of_one_line(), {read_of(0)})), 1000, {"BISnpCur"});
+}
+
+TEST(FailureExplorerLong, AMemoryWithItsHomeAndTwoCaches) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
+  visit_all(of_home(failing({read_of(0), write_of(0)}, {write_of(0)})), 10'000, {"MemInv", "BISnpInv"});
+}
+
+TEST(FailureExplorerLong, AMemoryWithItsHomeWhoseLinesLeaveTheirCache) {
+  if (!large_systems()) GTEST_SKIP() << kTakesLong;
+  visit_all(of_home(of_two_lines()), 1000, {"MemWr", "Cmp"});
+}
+
 // ---- HDM-H
+
+TEST(FailureExplorer, AHostWithAHomeAgentThatCrashes) {
+  visit_all(of_home(in_first(hdm_h(failing({write_of(0)}, {read_of(0)})))), 1000,
+            {"RdOwn", "SnpData", "RspSFwdM", "D2H-Data"});
+}
+
+TEST(FailureExplorer, AHostWithAHomeAgentThatHasCalledForData) {
+  visit_all(of_home(uncached(hdm_h(failing({read_of(0)}, {})), {write_of(0), write_in(0)})), 1000,
+            {"ItoMWr", "WrInv", "WritePull", "GO_WritePull", "GO-I"});
+}
+
+TEST(FailureExplorerLong, AHostWithAHomeAgentOfOneLineThatCrashes) {
+  visit_all(of_home(in_first(hdm_h(failing({read_of(0), write_of(0)}, {write_of(0)})))), 10'000,
+            {"RdOwn", "SnpInv", "RspIFwdM", "D2H-Data"});
+}
+
+TEST(FailureExplorerLong, AHostWithAHomeAgentOfTwoLinesThatCrashes) {
+  visit_all(of_home(in_first(hdm_h(of_two_lines()))), 1000,
+            {"DirtyEvict", "GO_WritePull", "GO_WritePull_Drop"});
+}
 
 TEST(FailureExplorer, AHomeOfAHost) {
   visit_all(hdm_h(failing({read_of(0), write_of(0)}, {write_of(0)})), 1000,
@@ -137,6 +183,10 @@ TEST(FailureExplorer, ADeviceWithBias) {
   visit_all(of_bias(failing({write_of(0)}, {read_of(0), write_of(0)})), 1000, {"RdOwnNoData", "MemRdFwd"});
 }
 
+TEST(FailureExplorerLong, ADeviceWithBiasThatCrashes) {
+  visit_all(of_home(hdm_d(failing({write_of(0)}, {read_of(0), write_of(0)}))), 1000, {"RdOwnNoData"});
+}
+
 TEST(FailureExplorerLong, OfOneLineOfADevice) { visit_all(of_bias(of_one_line()), 10'000, {"RdOwnNoData"}); }
 
 TEST(FailureExplorerLong, ADeviceWithBiasThatNeverFlips) {
@@ -177,6 +227,14 @@ TEST(FailureFaults, AreFound) {
     finds_with(setup, &FailureSetup::never_times_out, "deadlock");
     finds_with(setup, &FailureSetup::trusts_poison, "data that no home has sent");
     finds_with(setup, &FailureSetup::trusts_lost_data, "the latest write is lost");
+  }
+}
+
+TEST(FailureFaults, OfADeviceThatHasTheHome) {
+  for (const CoherenceSetup& setup : {of_home(of_one_line()), of_home(in_first(hdm_h(of_one_line())))}) {
+    finds_with(setup, &FailureSetup::never_times_out, "deadlock");
+    finds_with(setup, &FailureSetup::trusts_poison, "data that no home has sent");
+    finds_with(setup, &FailureSetup::keeps_lines, "holds a line of which the filter has {} as owners");
   }
 }
 

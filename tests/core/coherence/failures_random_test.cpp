@@ -144,6 +144,7 @@ class Failing {
     made_.system.device("home", "host", params);
     link(somewhere(), "home");
     made_.requesters.push_back(std::move(host));
+    crashing_.emplace_back("home");
     if (!own || draw_.chance(3)) write_memories({});
     region_.emplace_back("home", "home");
   }

@@ -11,19 +11,13 @@
 #include "coherence/home/dcoh.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
+#include "core/support/bench_memory.hpp"
 #include "core/support/coherence_state.hpp"
 #include "core/support/victims.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/address_map.hpp"
 
 namespace cxloom::test {
-
-namespace {
-
-/// The first virtual channel of accesses to memory, apart from those of the device's own messages.
-constexpr std::uint64_t kApart = std::uint64_t{1} << 32U;
-
-}  // namespace
 
 Plan anything(std::uint32_t lines, std::uint32_t in_flight) {
   Plan plan{{}, true, in_flight};
@@ -168,50 +162,6 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   std::vector<std::optional<CoherenceOracle::Version>> results_;
 };
 
-/// Memory that answers when the test delivers: accesses to different lines in any order.
-class CoherenceBench::Memory final : public Agent {
- public:
-  Memory(MessageBench& bench, Endpoint& device, bool quick)
-      : Agent(device), bench_(bench), quick_(quick), completion_(*this) {
-    device.add_sender(*this);
-  }
-  void put_behind(MemoryFront& front) { completion_.front = &front; }
-
-  void receive(Message& message) override {
-    if (quick_) {
-      endpoint().kernel().deliver(Time{}, endpoint().source(), completion_, message);
-      return;
-    }
-    const std::uint64_t vc = kApart + LineAddress::of(message.address).number();
-    const NodeId home = endpoint().id();
-    for (const auto& [key, queue] : bench_.queues()) {
-      if (queue.receiver == &completion_ && key.vc == vc &&
-          (key.channel == Channel::kM2SRwD || message.channel == Channel::kM2SRwD))
-        raced_ = bench_.describe(message) + " while the memory works on another access to the line";
-    }
-    bench_.wait_for(completion_, {home, home, message.channel, vc}, message);
-  }
-  /// A write and another access to its line that were in the memory at once: it may take them in any order.
-  const std::string& raced() const { return raced_; }
-
- private:
-  struct Completion final : EventHandler {
-    explicit Completion(Memory& whole) : memory(whole) {}
-    void receive(Message& message) override {
-      message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
-      message.channel = channel_of(message.opcode);
-      front->memory_answered(message);
-    }
-    Memory& memory;
-    MemoryFront* front = nullptr;
-  };
-
-  MessageBench& bench_;
-  bool quick_;
-  Completion completion_;
-  std::string raced_;
-};
-
 /// Tells the oracle, and the hosts what they read and wrote.
 class CoherenceBench::Watch final : public ProtocolObserver {
  public:
@@ -266,7 +216,10 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
 void CoherenceBench::let_fail(const FailureSetup& setup) {
   losses_ = std::make_unique<CoherenceLosses>(bench_, setup);
   for (const auto& host : hosts_) losses_->add(host->losing_cache());
-  oracle_.expect_losses([](LineAddress /*line*/) { return CoherenceOracle::Lost::kNothing; });
+  losses_->add(*home_, [this] { memory_->lose(lines_); });
+  oracle_.expect_losses([this](LineAddress line) {
+    return memory_->lost(line) ? CoherenceOracle::Lost::kMemoryAndHome : CoherenceOracle::Lost::kNothing;
+  });
   if (!setup.trusts_poison) return;
   bench_.on_send([](Message& message) {
     if (message.poisoned) message.failed = message.poisoned = false;
@@ -279,7 +232,7 @@ CoherenceBench::~CoherenceBench() = default;
 Endpoint& CoherenceBench::add_home(const CoherenceSetup& setup) {
   const HomeSetup& home = setup.home;
   Endpoint& device = home.in_first ? hosts_.front()->endpoint() : bench_.add_device("mem");
-  memory_ = std::make_unique<Memory>(bench_, device, setup.quick_memory);
+  memory_ = std::make_unique<BenchMemory>(bench_, device, setup.quick_memory);
   const ComponentContext context = bench_.context_of(device);
   const auto take_over = [&](auto params) {
     static_cast<DirectoryParams&>(params) = home;
@@ -421,13 +374,15 @@ std::string CoherenceBench::fingerprint() const {
       const auto host = message->destination.index();
       if (host < hosts_.size() && hosts_[host]->cache())
         test::write_order(*hosts_[host]->cache(), *message, text);
-      if (losses_ && oracle_.is_snoop(*message)) text.flag(!home_->awaits(*message), 'g');
+      if (losses_ && (oracle_.is_snoop(*message) || home_->pulls(*message)))
+        text.flag(!home_->awaits(*message), 'g');
     }
     if (losses_) losses_->write(key, text);
-    text << (key.vc >= kApart ? '/' : '|');
+    text << (key.vc >= BenchMemory::kApart ? '/' : '|');
   }
   if (losses_) losses_->write(text);
   for (const LineAddress line : lines_) {
+    text.flag(memory_->lost(line), '?');
     text.version(line, oracle_.latest(line)).version(line, oracle_.in_memory(line));
     if (const auto forwarded = oracle_.forwarded(line)) text.version(line, *forwarded);
   }

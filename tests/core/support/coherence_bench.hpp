@@ -22,6 +22,8 @@
 
 namespace cxloom::test {
 
+class BenchMemory;
+
 /// An access to a line, whose number it names.
 struct Step {
   AccessKind kind;
@@ -100,7 +102,6 @@ class CoherenceBench final : public Explorable {
 
  private:
   class Host;
-  class Memory;
   class Watch;
 
   Endpoint& add_home(const CoherenceSetup& setup);
@@ -124,7 +125,7 @@ class CoherenceBench final : public Explorable {
   CoherenceOracle oracle_;
   std::unique_ptr<Watch> watch_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<BenchMemory> memory_;
   std::unique_ptr<DirectoryAgent> home_;
   std::unique_ptr<CoherenceLosses> losses_;  // null: nothing fails
   std::string wrong_;

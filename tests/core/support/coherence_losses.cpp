@@ -22,6 +22,11 @@ CoherenceLosses::CoherenceLosses(MessageBench& bench, const FailureSetup& setup)
 std::vector<CoherenceLosses::Choice> CoherenceLosses::choices() const {
   std::vector<Choice> all;
   for (const auto& [key, queue] : bench_.queues()) {
+    if (const auto sent = sent_.find(key); sent != sent_.end()) {
+      if (!sent->second.cut) all.push_back({Happening::kArrives, key});
+      all.push_back({Happening::kIsLost, key});
+      continue;
+    }
     const bool down = link_ != Link::kUp && over_link(key);
     const auto found = may_have_crossed_.find(key);
     const bool crosses = down && found != may_have_crossed_.end();
@@ -37,6 +42,10 @@ std::vector<CoherenceLosses::Choice> CoherenceLosses::choices() const {
 }
 
 void CoherenceLosses::take(const Choice& choice) {
+  if (const auto sent = sent_.find(choice.queue); sent != sent_.end()) {
+    sent->second.cut |= choice.what == Happening::kIsLost;
+    if (--sent->second.left == 0) sent_.erase(sent);
+  }
   const auto crossing = may_have_crossed_.find(choice.queue);
   switch (choice.what) {
     case Happening::kArrives:
@@ -56,9 +65,10 @@ void CoherenceLosses::take(const Choice& choice) {
     case Happening::kTimesOut: time_out(choice.number); break;
     case Happening::kIsKnown:
       link_ = Link::kKnown;
-      if (CacheAgent* const cache = caches_[setup_.host]; cache && !setup_.keeps_lines) {
-        for (const auto& [component, home] : bench_.system_context().roles.all<CoherenceHome>())
-          lines_lost(cache->cut_off(component->id()));
+      for (std::size_t i = 0; i < caches_.size(); ++i) {
+        const bool cut_off = i == setup_.host || setup_.home;
+        if (caches_[i] && cut_off && !setup_.keeps_lines)
+          lines_lost(caches_[i]->cut_off(home_->endpoint().id()), NodeId{static_cast<std::uint32_t>(i)});
       }
       break;
   }
@@ -70,6 +80,7 @@ void CoherenceLosses::turn() {
     link_ = Link::kUp;
     may_have_crossed_.clear();
     setup_.repairs = false;
+    if (setup_.home) home_->work_again();
   } else {
     fail();
   }
@@ -80,14 +91,30 @@ void CoherenceLosses::fail() {
   turned_ = true;
   link_ = Link::kDown;
   for (const auto& [key, queue] : bench_.queues()) {
-    if (over_link(key)) may_have_crossed_[key] = queue.messages.size();
+    if (!over_link(key)) continue;
+    if (setup_.home && key.source == node()) {
+      sent_[key] = {queue.messages.size()};
+    } else {
+      may_have_crossed_[key] = queue.messages.size();
+    }
   }
-  if (CacheAgent* const cache = caches_[setup_.host]; cache && setup_.crashes) lines_lost(cache->crashed());
+  if (cache() && (setup_.crashes || setup_.home)) lines_lost(cache()->crashed(), node());
+  if (setup_.home) fail_home();
 }
 
-void CoherenceLosses::lines_lost(const std::vector<LineAddress>& lines) {
+void CoherenceLosses::fail_home() {
+  home_->failed();
+  memory_lost_();
+  if (setup_.keeps_lines) return;
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    const NodeId at{static_cast<std::uint32_t>(i)};
+    if (caches_[i]) caches_[i]->presumed_dead(node(), home_->answers_sent(at));
+  }
+}
+
+void CoherenceLosses::lines_lost(const std::vector<LineAddress>& lines, NodeId at) {
   if (setup_.trusts_lost_data) return;
-  for (const LineAddress line : lines) gives_up(line, node());
+  for (const LineAddress line : lines) gives_up(line, at);
 }
 
 void CoherenceLosses::gives_up(LineAddress line, NodeId node) {
@@ -142,6 +169,7 @@ std::string CoherenceLosses::describe(const Choice& choice) const {
 
 std::string CoherenceLosses::describe_turn() const {
   const std::string host = bench_.name_of(node());
+  if (setup_.home) return host + (turned_ ? " works again" : " fails");
   return turned_ ? "the link of " + host + " is repaired"
                  : host + (setup_.crashes ? " crashes" : "'s link fails");
 }
@@ -160,12 +188,14 @@ bool CoherenceLosses::given_up(const Message& message) const {
     return false;
   const auto place = bench_.system_context().map->find(message.address);
   CoherenceHome* const home = bench_.system_context().roles.of<CoherenceHome>(place->home);
-  return !home->pulls(message) && !home->awaits(message);
+  return !home->awaits(message);
 }
 
 void CoherenceLosses::write(const QueueKey& key, StateText& text) const {
   const auto found = may_have_crossed_.find(key);
   if (found != may_have_crossed_.end()) text << 'x' << std::uint64_t{found->second};
+  const auto sent = sent_.find(key);
+  if (sent != sent_.end()) text << (sent->second.cut ? 'l' : 's') << std::uint64_t{sent->second.left};
 }
 
 }  // namespace cxloom::test

@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "coherence/home/directory_agent.hpp"
 #include "component/failures.hpp"
 #include "core/support/message_bench.hpp"
 #include "system/events/lost_transactions.hpp"
@@ -21,7 +24,8 @@ struct FailureSetup {
   std::size_t host = 0;    ///< the link of this requester,
   bool crashes = false;    ///< or the requester itself, which stays so
   bool in_switch = false;  ///< what is on its way over the link may be lost: a switch fails with it
-  bool repairs = true;     ///< a link may be repaired, at any moment
+  bool home = false;    ///< or the device of the home: a memory, or the first requester, which then crashes
+  bool repairs = true;  ///< a link, or the device of the home, may be repaired, at any moment
 
   // Faults that the explorer is to find.
   bool keeps_lines = false;       ///< a cache that is cut off, or presumed dead, goes on with what it has
@@ -39,6 +43,11 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
 
   /// A requester; null: without a cache.
   void add(CacheAgent* cache) { caches_.push_back(cache); }
+  /// The home, and what is to be called when its memory loses its contents.
+  void add(DirectoryAgent& home, std::function<void()> memory_lost) {
+    home_ = &home;
+    memory_lost_ = std::move(memory_lost);
+  }
 
   enum class Happening : std::uint8_t { kArrives, kIsAnswered, kIsLost, kTimesOut, kIsKnown };
   struct Choice {
@@ -56,7 +65,10 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   void turn();
   std::string describe_turn() const;
   /// The requester makes no more requests.
-  bool crashed(std::size_t host) const { return turned_ && setup_.crashes && setup_.host == host; }
+  bool crashed(std::size_t host) const {
+    if (setup_.home) return link_ != Link::kUp && node().index() == host;
+    return turned_ && setup_.crashes && setup_.host == host;
+  }
   /// Nothing is left that somebody has to give up.
   bool idle() const { return lost_.empty(); }
 
@@ -80,12 +92,17 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   bool is_requester(NodeId node) const override { return node.index() < caches_.size(); }
   Time completion_timeout_of(NodeId /*node*/) const override { return Time{}; }
 
-  NodeId node() const { return NodeId{static_cast<std::uint32_t>(setup_.host)}; }
+  /// The device that fails, or at the link that does.
+  NodeId node() const {
+    return setup_.home ? home_->endpoint().id() : NodeId{static_cast<std::uint32_t>(setup_.host)};
+  }
+  CacheAgent* cache() const { return is_requester(node()) ? caches_[node().index()] : nullptr; }
   bool over_link(const QueueKey& key) const {
     return key.source != key.destination && (key.source == node() || key.destination == node());
   }
   void fail();
-  void lines_lost(const std::vector<LineAddress>& lines);
+  void fail_home();
+  void lines_lost(const std::vector<LineAddress>& lines, NodeId at);
   void keep(Message& message);
   bool given_up(const Message& message) const;
   void time_out(std::size_t number);
@@ -93,8 +110,17 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   MessageBench& bench_;
   FailureSetup setup_;
   LostTransactions transactions_;
+  /// What the home had sent when its device failed: it has crossed the link, up to some message, or is lost.
+  struct Sent {
+    std::size_t left = 0;
+    bool cut = false;  // a message before them is lost, and so are they
+  };
+
   std::vector<CacheAgent*> caches_;  // by node
-  bool turned_ = false;              // it has failed
+  DirectoryAgent* home_ = nullptr;
+  std::function<void()> memory_lost_;
+  std::map<QueueKey, Sent> sent_;
+  bool turned_ = false;  // it has failed
   Link link_ = Link::kUp;
   std::map<QueueKey, std::size_t> may_have_crossed_;  // of each queue that many of the first messages
   std::vector<Message*> lost_;                        // that somebody waits for, in the order of their texts

@@ -30,8 +30,10 @@ std::string describe(const Message& message) {
 }
 
 CoherenceOracle::Line& CoherenceOracle::line(LineAddress address) {
-  Line& line = lines_[address.number()];
+  const auto [found, is_new] = lines_.try_emplace(address.number());
+  Line& line = found->second;
   line.copies.resize(nodes_.caches().size());
+  if (is_new && losses_) line.lost = line.memory_has_lost = memory_lost_(address) != Lost::kNothing;
   return line;
 }
 
@@ -279,19 +281,20 @@ void CoherenceOracle::written_back(const Message& message) {
 void CoherenceOracle::snoop_answered(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
   if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
-  if (in_vain_.erase(&message) != 0) return;
+  if (in_vain_.erase(&message) != 0 || is_given_up(message)) return;
   if (message.opcode != Opcode::kRspIFwdM && message.opcode != Opcode::kRspSFwdM) return;
   Line& at = line(address);
   at.owed = message.completion;
-  settle_forwarded(at);
+  at.settle_forwarded();
 }
 
 // Pulled, or with the answer to a snoop. What a write past the caches brings takes effect with its answer.
 void CoherenceOracle::data_came(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
   Line& at = line(address);
-  if (in_vain_.erase(&message) != 0) {
+  if (in_vain_.erase(&message) != 0 || is_given_up(message)) {
     carried_.erase(&message);
+    pulls_.erase(&message);
     return;
   }
   const auto pulled = pulls_.find(&message);
@@ -315,15 +318,15 @@ void CoherenceOracle::data_came(const Message& message) {
   } else {
     at.forwarded = version;
     at.forwarded_by = &message;
-    settle_forwarded(at);
+    at.settle_forwarded();
   }
 }
 
-void CoherenceOracle::settle_forwarded(Line& at) {
-  if (!at.owed || !at.forwarded || at.owed != at.forwarded_by) return;
-  at.memory = *at.forwarded;
-  at.forwarded.reset();
-  at.owed = nullptr;
+// The home has failed since it asked, and does nothing with it.
+bool CoherenceOracle::is_given_up(const Message& message) {
+  if (!losses_ || nodes_.awaits(message)) return false;
+  line(LineAddress::of(message.address)).give_up(message);
+  return true;
 }
 
 void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {
@@ -355,9 +358,7 @@ void CoherenceOracle::settled() {
   if (losses_) {
     for (auto& [number, line] : lines_) {
       const DirectoryAgent* const home = nodes_.home_of(LineAddress{number});
-      const Lost lost = memory_lost_(LineAddress{number});
-      if (lost != Lost::kNothing) line.lost = true;
-      if (lost == Lost::kMemoryAndHome) line.memory = 0;
+      line.note(memory_lost_(LineAddress{number}));
       line.poisoned = line.lost || (home && home->losses() && home->losses()->poisoned(LineAddress{number}));
       check(LineAddress{number});
     }

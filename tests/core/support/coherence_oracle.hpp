@@ -55,7 +55,7 @@ class CoherenceOracle final : public ProtocolObserver {
   void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions) {
     nodes_.add(node, cache, clean_evictions);
   }
-  void add(NodeId node, const DirectoryAgent& home) { nodes_.add(node, home); }
+  void add(NodeId node, DirectoryAgent& home) { nodes_.add(node, home); }
 
   /// Who has lost what memory had of a line.
   enum class Lost : std::uint8_t { kNothing, kMemory, kMemoryAndHome };
@@ -139,8 +139,30 @@ class CoherenceOracle final : public ProtocolObserver {
     const Message* owed = nullptr;  // the data that its answer has told of
     std::vector<Version> copies;    // by cache, whether it still holds the line or not
     bool touched = false;
-    bool poisoned = false;  // after the last event
-    bool lost = false;      // by memory, which has not got a version since
+    bool poisoned = false;         // after the last event
+    bool lost = false;             // by memory, which has not got a version since
+    bool memory_has_lost = false;  // after the last event
+
+    /// The answer that tells of forwarded data, and these, are both in.
+    void settle_forwarded() {
+      if (!owed || !forwarded || owed != forwarded_by) return;
+      memory = *forwarded;
+      forwarded.reset();
+      owed = nullptr;
+    }
+    /// That part of the answer to a snoop is of no use, nor is the other one.
+    void give_up(const Message& part) {
+      if (forwarded_by == &part || forwarded_by == part.completion) forwarded.reset();
+      if (owed == &part || owed == part.completion) owed = nullptr;
+    }
+    /// What is written on top of what memory loses may be on its way there.
+    void note(Lost by_memory) {
+      if (by_memory != Lost::kNothing && !memory_has_lost) {
+        lost = true;
+        if (by_memory == Lost::kMemoryAndHome) memory = 0;
+      }
+      memory_has_lost = by_memory != Lost::kNothing;
+    }
   };
   /// A request that a home has taken up.
   struct Asked {
@@ -164,7 +186,7 @@ class CoherenceOracle final : public ProtocolObserver {
   void snoop_answered(const Message& message);
   void data_came(const Message& message);
   void written_back(const Message& message);
-  void settle_forwarded(Line& at);
+  bool is_given_up(const Message& message);
   void answered(const Message& message, Asked asked);
   void check(LineAddress address);
   void check_notices(LineAddress address);

@@ -8,7 +8,7 @@ void CoherentNodes::add(NodeId node, const CacheAgent& cache, CleanEvictions cle
   caches_.push_back({node, &cache, clean_evictions == CleanEvictions::kNotified});
 }
 
-void CoherentNodes::add(NodeId node, const DirectoryAgent& home) {
+void CoherentNodes::add(NodeId node, DirectoryAgent& home) {
   if (home_of_node_.size() <= node.index()) home_of_node_.resize(node.index() + 1, nullptr);
   home_of_node_[node.index()] = &home;
 }
@@ -50,7 +50,7 @@ std::uint32_t CoherentNodes::cache_at(NodeId node) const {
   return node.index() < cache_of_node_.size() ? cache_of_node_[node.index()] : kNone;
 }
 
-const DirectoryAgent* CoherentNodes::home_at(NodeId node) const {
+DirectoryAgent* CoherentNodes::home_at(NodeId node) const {
   return node.index() < home_of_node_.size() ? home_of_node_[node.index()] : nullptr;
 }
 
@@ -61,6 +61,11 @@ bool CoherentNodes::is_home(NodeId node, LineAddress line) const {
 
 const DirectoryAgent* CoherentNodes::home_of(LineAddress line) const {
   return home_at(map_.find(line.address())->home);
+}
+
+bool CoherentNodes::awaits(const Message& answer) const {
+  DirectoryAgent* const home = home_at(map_.find(LineAddress::of(answer.address).address())->home);
+  return home && home->awaits(answer);
 }
 
 std::string CoherentNodes::owners_of(LineAddress address) const {

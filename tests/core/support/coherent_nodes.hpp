@@ -30,7 +30,7 @@ class CoherentNodes {
 
   // All of these before the first question.
   void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions);
-  void add(NodeId node, const DirectoryAgent& home);
+  void add(NodeId node, DirectoryAgent& home);
 
   /// In the order in which they were added, which is that of their numbers.
   const std::vector<Cache>& caches() const { return caches_; }
@@ -42,6 +42,8 @@ class CoherentNodes {
   bool is_home(NodeId node, LineAddress line) const;
   /// Nothing where the home of a coherent line is not one of those here.
   const DirectoryAgent* home_of(LineAddress line) const;
+  /// Its home waits for the end of a snoop, or for data, of which this message is a part.
+  bool awaits(const Message& answer) const;
   /// Whether the home's filter has the lines of that cache.
   bool follows(LineAddress line, NodeId cache) const;
   /// "{h0,h1}", as the home tells its owners.
@@ -55,12 +57,12 @@ class CoherentNodes {
 
  private:
   Coherence mode(LineAddress line) const;
-  const DirectoryAgent* home_at(NodeId node) const;
+  DirectoryAgent* home_at(NodeId node) const;
 
   const AddressMap& map_;
   std::vector<Cache> caches_;
   std::vector<std::uint32_t> cache_of_node_;
-  std::vector<const DirectoryAgent*> home_of_node_;
+  std::vector<DirectoryAgent*> home_of_node_;
 };
 
 }  // namespace cxloom::test

@@ -232,7 +232,7 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
     audience.plain.add(node, cache);
   }
   for (const auto& [component, home] : system.roles().all<CoherenceHome>())
-    oracle.add(component->id(), static_cast<const DirectoryAgent&>(*home));
+    oracle.add(component->id(), static_cast<DirectoryAgent&>(*home));
   BetweenEvents between(oracle);
   run.simulation().watch(&audience);
   run.simulation().watch(&between);

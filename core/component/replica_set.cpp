@@ -8,6 +8,23 @@
 
 namespace cxloom {
 
+ReplicaSet::ReplicaSet(std::string name, const AddressMap& map, const AddressMap::Extent& extent,
+                       bool interleaved, const ReplicasParams& params, std::vector<NodeId> nodes)
+    : name_(std::move(name)),
+      map_(map),
+      extent_(extent),
+      interleaved_(interleaved),
+      params_(params),
+      nodes_(std::move(nodes)),
+      copies_(nodes_.size()) {}
+
+bool ReplicaSet::in_part(Address address) const { return map_.find(address)->target == nodes_.front(); }
+
+/// The consecutive number of a line of its part; the line's own where the region is not interleaved.
+std::uint64_t ReplicaSet::place_of(LineAddress line) const {
+  return interleaved_ ? LineAddress::of(map_.find(line.address())->device_address).number() : line.number();
+}
+
 // A switch knows which lines are being written. All reads of one go to the same copy, so that none finds the
 // line as it was before what an earlier one got.
 std::optional<std::size_t> ReplicaSet::reader(LineAddress line, std::uint64_t tried) const {
@@ -27,7 +44,7 @@ std::optional<std::size_t> ReplicaSet::reader(LineAddress line, std::uint64_t tr
     ++count;
   }
   if (count == 0) return std::nullopt;
-  std::size_t left = line.number() % count;
+  std::size_t left = place_of(line) % count;
   for (std::size_t copy = 0;; ++copy) {
     if (may(copy) && left-- == 0) return copy;
   }
@@ -92,6 +109,13 @@ void ReplicaSet::end_copy(LineAddress line) {
 std::size_t ReplicaSet::whole() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(copies_, [](const Copy& copy) { return copy.state == State::kWhole; }));
+}
+
+std::uint64_t ReplicaSet::whole_ones() const {
+  std::uint64_t ones = 0;
+  for (std::size_t copy = 0; copy < size(); ++copy)
+    ones |= std::uint64_t{state(copy) == State::kWhole} << copy;
+  return ones;
 }
 
 bool ReplicaSet::leave(std::size_t copy, Time now) {
@@ -161,7 +185,21 @@ std::optional<LineAddress> ReplicaSet::next_lacking(std::size_t copy) {
     return line;
   }
   if (back.rest_from >= end_line()) return std::nullopt;
-  return LineAddress{back.rest_from++};
+  const LineAddress line{back.rest_from++};
+  skip_others(back);
+  return line;
+}
+
+void ReplicaSet::lack_all(std::size_t copy) {
+  copies_[copy].rest_from = LineAddress::of(extent_.base).number();
+  copies_[copy].lacking.clear();
+  skip_others(copies_[copy]);
+}
+
+// Lines of other parts of the region.
+void ReplicaSet::skip_others(Copy& copy) const {
+  if (!interleaved_) return;
+  while (copy.rest_from < end_line() && !in_part(LineAddress{copy.rest_from}.address())) ++copy.rest_from;
 }
 
 void ReplicaSet::become_whole(std::size_t copy, Time now) {

@@ -45,8 +45,8 @@ class ReplicatorOwner {
 
   /// What it has that cannot be beside replicated regions; empty: nothing.
   virtual std::string why_no_replicator() const = 0;
-  /// Makes it, or gives the one that it has. To be called before the run. `entries`: of a switch, so many
-  /// more writes that it holds until all copies have answered.
+  /// Makes it, or gives the one that it has. To be called before the run. `entries`: so many more writes it
+  /// may have sent that not all copies have answered: a switch any, a host those that it answers before.
   virtual RequestTaker& begin_replicating(ReplicaSets& sets, std::uint32_t entries) = 0;
 
  protected:
@@ -76,6 +76,9 @@ struct ReplicaCounts {
   std::uint64_t given_up = 0;
   std::uint64_t stale_reads = 0;
   std::uint64_t reversed_reads = 0;
+  std::uint64_t lost_writes = 0;
+  std::uint64_t early = 0;  ///< writes that were answered before all copies had them, and have them now
+  Time lag;                 ///< what these took from then on, in all
 };
 
 /// What reads of a line that begin now must bring: no version that was answered, or had ended, before these.
@@ -92,13 +95,9 @@ class ReplicaSet {
     kBack,   ///< it lacks writes still, and gets new ones
   };
 
-  ReplicaSet(std::string name, const AddressMap::Extent& extent, const ReplicasParams& params,
-             std::vector<NodeId> nodes)
-      : name_(std::move(name)),
-        extent_(extent),
-        params_(params),
-        nodes_(std::move(nodes)),
-        copies_(nodes_.size()) {}
+  /// `interleaved`: the first of `nodes` has a part of the region alone, and so have the others.
+  ReplicaSet(std::string name, const AddressMap& map, const AddressMap::Extent& extent, bool interleaved,
+             const ReplicasParams& params, std::vector<NodeId> nodes);
 
   const std::string& name() const { return name_; }
   const AddressMap::Extent& extent() const { return extent_; }
@@ -106,11 +105,16 @@ class ReplicaSet {
   std::size_t size() const { return nodes_.size(); }
   NodeId node(std::size_t copy) const { return nodes_[copy]; }
   State state(std::size_t copy) const { return copies_[copy].state; }
-  bool holds(Address address) const { return address.value() - extent_.base.value() < extent_.bytes; }
+  bool holds(Address address) const {
+    return address.value() - extent_.base.value() < extent_.bytes && (!interleaved_ || in_part(address));
+  }
+  /// A write is answered by fewer copies than there are.
+  bool answers_early() const { return params_.acknowledge && *params_.acknowledge < size(); }
   bool gets_writes(std::size_t copy) const { return copies_[copy].state != State::kOut; }
   /// The copy that a read of the line goes to, of those that are whole and not in `tried`, bit by bit; none:
   /// there is no other.
   std::optional<std::size_t> reader(LineAddress line, std::uint64_t tried) const;
+  std::optional<std::size_t> reader(LineAddress line, std::uint64_t tried, ReplicaReads reads) const;
   /// The first copy that is whole: there is always one.
   std::size_t first_whole() const { return *reader(LineAddress{0}, 0, ReplicaReads::kPrimary); }
   /// On whose behalf a switch copies lines: for timeouts and arbiters.
@@ -179,6 +183,8 @@ class ReplicaSet {
   /// How long some copy was not whole, up to `now`.
   Time degraded(Time now) const { return degraded_ + (since_ ? now - *since_ : Time{}); }
   std::size_t whole() const;
+  /// Which copies are whole, bit by bit.
+  std::uint64_t whole_ones() const;
 
   // Versions of lines, where somebody asks for them.
 
@@ -231,18 +237,19 @@ class ReplicaSet {
     std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint32_t>> in_memory;  // by node
   };
 
-  std::optional<std::size_t> reader(LineAddress line, std::uint64_t tried, ReplicaReads reads) const;
-  void lack_all(std::size_t copy) {
-    copies_[copy].rest_from = LineAddress::of(extent_.base).number();
-    copies_[copy].lacking.clear();
-  }
+  bool in_part(Address address) const;
+  std::uint64_t place_of(LineAddress line) const;
+  void skip_others(Copy& copy) const;
+  void lack_all(std::size_t copy);
   bool find_successor();
   std::uint64_t end_line() const {
     return LineAddress::of(Address{extent_.base.value() + extent_.bytes - 1}).number() + 1;
   }
 
   std::string name_;
+  const AddressMap& map_;
   AddressMap::Extent extent_;
+  bool interleaved_;
   ReplicasParams params_;
   std::vector<NodeId> nodes_;
   std::vector<Copy> copies_;

@@ -144,8 +144,14 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   regions_.push_back(std::move(region));
 }
 
-void AddressMap::add_replica(const MemoryTargetInfo& memory) {
+void AddressMap::add_replica(const MemoryTargetInfo& memory, std::size_t place) {
   Region& region = regions_.back();
+  const NodeId first = parts_.back().memories[place].id;
+  const auto first_slot =
+      std::ranges::find_if(region.slots, [&](const Slot& each) { return each.target == first; });
+  const std::uint64_t bytes = std::ranges::find_if(used_.rbegin(), used_.rend(), [&](const Used& used) {
+                                return used.target == first;
+                              })->bytes;
   const auto taken = [&](const Slot& slot) { return slot.target == memory.id; };
   if (std::ranges::any_of(region.slots, taken) || std::ranges::any_of(region.replicas, taken)) {
     throw InputError({"a memory with two copies of a region",
@@ -155,14 +161,14 @@ void AddressMap::add_replica(const MemoryTargetInfo& memory) {
   }
   const std::uint64_t used = mapped_bytes(memory.id);
   const std::uint64_t left = memory.capacity.count() > used ? memory.capacity.count() - used : 0;
-  if (region.size > left) {
+  if (bytes > left) {
     throw InputError({"the region is larger than what the memory of its copy has left",
-                      to_text(Bytes{region.size}) + " in '" + memory.name + "'",
-                      "a size of at most " + to_text(Bytes{left}),
+                      to_text(Bytes{bytes}) + " in '" + memory.name + "'",
+                      "a size of at most " + to_text(Bytes{left / first_slot->share * region.slots.size()}),
                       {}});
   }
-  region.replicas.push_back({memory.id, memory.id, 1, 0, used, 0});
-  used_.push_back({memory.id, region.size, 0, memory.name, std::nullopt});
+  region.replicas.push_back({memory.id, memory.id, first_slot->share, 0, used - first_slot->start, 0});
+  used_.push_back({memory.id, bytes, 0, memory.name, std::nullopt});
 }
 
 AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const {

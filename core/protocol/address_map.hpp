@@ -45,7 +45,7 @@ class AddressMap {
     MemoryType type = MemoryType::kWriteBack;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
-    std::vector<Slot> replicas;    ///< its further copies, each in one memory
+    std::vector<Slot> replicas;    ///< memories with further copies; `start` is how much further they have it
   };
 
  public:
@@ -66,9 +66,9 @@ class AddressMap {
   /// device that manages the coherence of all of it; none: each target that of its part, if anybody does.
   void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
                   std::optional<NodeId> home = std::nullopt);
-  /// The region that was added last has a further copy in that memory. Throws InputError if it has too little
-  /// left.
-  void add_replica(const MemoryTargetInfo& memory);
+  /// The memory has a copy of what the target at a place in `to` has, of the region that was added last.
+  /// Throws InputError if it has too little left.
+  void add_replica(const MemoryTargetInfo& memory, std::size_t place);
 
   /// The map as device `who` sees it: without the regions of which it `reaches` nobody who receives requests.
   AddressMap seen_by(const std::string& who, const std::function<bool(NodeId)>& reaches) const;
@@ -120,10 +120,11 @@ class AddressMap {
 
   /// Where the memory at `node`, which has a copy of the region, has an address: a memory asks for its own.
   static Address address_at(const Region& region, Address address, NodeId node) {
+    const Address first = decode_in(region, address).device_address;
     for (const Slot& replica : region.replicas) {
-      if (replica.target == node) return Address{replica.start + (address.value() - region.base)};
+      if (replica.target == node) return Address{first.value() + replica.start};  // which may wrap
     }
-    return decode_in(region, address).device_address;
+    return first;
   }
 
   bool empty() const { return regions_.empty(); }

@@ -12,7 +12,9 @@ void ReplicasParams::describe(Schema<ReplicasParams>& schema) {
   schema.field("on", &ReplicasParams::on)
       .required()
       .where([](const auto& names) { return !names.empty(); }, "one memory or more")
-      .doc("The memories that have a copy each, besides the one of `to`.");
+      .doc(
+          "The memories that have a copy each, besides the one of `to`. Of a range that is interleaved, "
+          "those of one copy after the other: each has what the one at its place in `to` has.");
   schema.field("switch", &ReplicasParams::by_switch)
       .default_text("none")
       .doc(
@@ -29,15 +31,22 @@ void ReplicasParams::describe(Schema<ReplicasParams>& schema) {
       .max(65'536)
       .doc(
           "Where a switch replicates: writes of the region that it has sent and that have not been answered "
-          "by all copies. Further ones wait.")
+          "by all copies. Further ones wait. Also of each host that sends the copies, with acknowledge.")
       .source("own choice");
+  schema.field("acknowledge", &ReplicasParams::acknowledge)
+      .min(1)
+      .default_text("all")
+      .doc(
+          "A write is answered when so many copies have it, the one of `to` included: 1 is the first that "
+          "answers, 2 of 3 a majority. The others get it later, and are lost with what fails before.");
   schema.field("resync_rate", &ReplicasParams::resync_rate)
       .default_text("as fast as 64 lines at a time go")
       .doc("Bytes per second at most that are copied to a memory which comes back.");
   schema.rule(
-      "entries are of a switch that replicates: leave them out, or name a switch",
+      "entries are of a switch that replicates, or of writes that are answered before all copies have them: "
+      "leave them out, name a switch, or say acknowledge",
       [](const ReplicasParams& replicas) {
-        return !replicas.by_hosts() || replicas.entries == ReplicasParams{}.entries;
+        return !replicas.by_hosts() || replicas.acknowledge || replicas.entries == ReplicasParams{}.entries;
       },
       "entries");
 }
@@ -142,9 +151,19 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
       .default_text("none")
       .doc("Further copies of the range in other memories, so that one of them may fail.");
   schema.rule(
-      "a range with replicas lies in one memory, and each copy in one other: leave out replicas, or name "
-      "one target",
-      [](const RegionParams& region) { return !region.replicas || region.to.size() == 1; }, "replicas");
+      "each copy of a range lies in as many memories as the range itself: on names so many for each copy, in "
+      "the order of to",
+      [](const RegionParams& region) {
+        return !region.replicas || region.replicas->on.size() % region.to.size() == 0;
+      },
+      "replicas.on");
+  schema.rule(
+      "acknowledge is at most the number of copies",
+      [](const RegionParams& region) {
+        return !region.replicas || !region.replicas->acknowledge ||
+               *region.replicas->acknowledge <= 1 + region.replicas->on.size() / region.to.size();
+      },
+      "replicas.acknowledge");
   schema.rule(
       "a range with replicas is volatile, nobody keeps it coherent, and no logical device holds it: leave "
       "out replicas, or persistence, coherence and ld",

@@ -52,6 +52,7 @@ struct ReplicasParams {
   std::optional<std::string> by_switch;
   ReplicaReads read = ReplicaReads::kPrimary;
   std::uint32_t entries = 64;
+  std::optional<std::uint32_t> acknowledge;
   std::optional<Bandwidth> resync_rate;
 
   /// The hosts send the copies themselves.

@@ -34,6 +34,10 @@ std::optional<Value> replication_of(const Simulation& simulation) {
     }
     measured.state = std::move(states);
     measured.degraded = set->degraded(simulation.now()).ns();
+    if (set->answers_early()) {
+      measured.lost = measured.lost_writes;
+      measured.lag_ns = mean_value(measured.lag.ns(), static_cast<double>(measured.early));
+    }
     if (set->keeps_versions()) {
       measured.stale = measured.stale_reads;
       measured.reversed = measured.reversed_reads;

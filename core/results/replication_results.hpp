@@ -16,6 +16,8 @@ class Simulation;
 struct ReplicationMeasured : ReplicaCounts {
   Value state;
   double degraded = 0;
+  std::optional<std::uint64_t> lost;
+  std::optional<Value> lag_ns;
   std::optional<std::uint64_t> stale;
   std::optional<std::uint64_t> reversed;
   std::optional<std::uint64_t> differing;
@@ -45,6 +47,12 @@ inline constexpr std::array kReplicationMeasures{
         "resynced_bytes", "B", "bytes that were copied to memories that had come back"),
     measure<&ReplicationMeasured::state>(
         "state", "", "each memory with a copy at the end of the run: whole, out, or back"),
+    measure<&ReplicationMeasured::lost>(
+        "lost_writes", "",
+        "writes that were answered, and that no copy which is whole is known to have. This and the next with "
+        "acknowledge below the number of copies"),
+    measure<&ReplicationMeasured::lag_ns>("lag_ns", "ns",
+                                          "from the answer of a write until the last copy has it, mean"),
     measure<&ReplicationMeasured::stale>(
         "stale_reads", "",
         "reads that got a version which another had followed for certain when they were made. This and the "

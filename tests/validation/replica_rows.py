@@ -67,6 +67,9 @@ def replica_rows() -> Iterator[Turn]:
     yield Turn(
         "region.replicas.entries", replicated(0.0, switch="sw"), f"{at}.entries", (2, 32), RISES, bandwidth
     )
+    early = replicated(0.0, on=["mem2"])
+    early["devices"]["host"]["queue"] = 8
+    yield Turn("region.replicas.acknowledge", early, f"{at}.acknowledge", (1, 2), RISES, latency)
     fails = {"at": "500ns", "fail": {"device": "mem1", "reroute_time": "0ns"}}
     back = {"at": "600ns", "repair": {"device": "mem1"}}
     spec = replicated(1.0, fails, back)

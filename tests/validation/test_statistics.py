@@ -173,6 +173,10 @@ ELSEWHERE = {
         "python/test_replication_switch.py",
     ),
     **dict.fromkeys(
+        (f"replication.*.{key}" for key in ("lost_writes", "lag_ns")),
+        "python/test_replication_early.py",
+    ),
+    **dict.fromkeys(
         (
             *(f"per_requester.*.{key}" for key in ("combined_full", "combined_partial", "combining_mean")),
             *(f"sharing.{key}" for key in ("stale_reads", "lost_updates", "lines")),

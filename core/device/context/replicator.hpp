@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/flat_table.hpp"
+#include "base/units.hpp"
 #include "component/replica_set.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
@@ -28,8 +31,8 @@ class Replicator {
     virtual void send_replicated(Message& message) = 0;
     /// Gives a request back as its answer, to who sent it.
     virtual void finish_replicated(Message& answer) = 0;
-    /// A write has its last answer.
-    virtual void write_ended() {}
+    /// A write of that set has its last answer.
+    virtual void write_ended(const ReplicaSet& /*set*/) {}
     /// The device has failed, and with it a request that it had: its requester waits for its timeout.
     /// `again`: the message is lost already.
     virtual void lose_replicated(Message& /*request*/, bool /*again*/) {}
@@ -82,11 +85,16 @@ class Replicator {
   struct Write {
     Write* next = nullptr;
     std::uint32_t index = 0;
-    Message* message = nullptr;  // null: nobody knows of the write any more, or there is none
-    ReplicaSet* set = nullptr;
+    Message* message = nullptr;  // null: it was answered, or nobody knows of it any more
+    ReplicaSet* set = nullptr;   // null: there is no write here
+    LineAddress line;
+    std::uint16_t size = 0;
+    std::size_t counted = 0;  // the copy at which it counts, once it is answered
     std::uint32_t pending = 0;
     std::uint64_t stored = 0;  // by these copies, bit by bit
     bool met_failure = false;
+    bool forgotten = false;     // the device has failed since
+    std::optional<Time> early;  // it was answered then, before all copies had it
   };
   struct Copy {
     Copy* next = nullptr;  // of its write, until it is sent
@@ -105,7 +113,12 @@ class Replicator {
   void forgotten(Copy& copy);
   Copy& copy_of(Write& write, std::size_t replica);
   void copied(Copy& copy);
-  void end_write(Write& write, const Copy& last);
+  bool is_enough(const Write& write) const;
+  void answer_write(Write& write, const Copy& by, bool stored);
+  void count_copies(const Write& write) const;
+  void end_write(Write& write);
+  void check_kept(const Write& write) const;
+  std::optional<std::size_t> reader(const ReplicaSet& set, LineAddress line, std::uint64_t tried) const;
 
   ReplicaSets& sets_;
   Kernel& kernel_;
@@ -116,6 +129,7 @@ class Replicator {
   std::uint32_t life_ = 0;  // how often it has failed
   FlatTable<Read> reads_;   // under way
   Pool<Write> writes_;
+  std::unordered_map<std::uint64_t, std::vector<const Write*>> by_line_;  // writes that may be answered early
   Pool<Copy> copies_;
   std::vector<std::unique_ptr<ReplicaResync>> resyncs_;  // all that were begun
 };

@@ -9,7 +9,8 @@ HostReplicator::HostReplicator(Endpoint& endpoint, ReplicaSets& sets)
       sets_(sets),
       replicator_(sets, endpoint.kernel(), endpoint.id(), *this, *this),
       completions_(endpoint.put_before(Channel::kS2MNDR, *this)),
-      data_(endpoint.put_before(Channel::kS2MDRS, *this)) {
+      data_(endpoint.put_before(Channel::kS2MDRS, *this)),
+      wanted_(endpoint.kernel(), "an entry for a write that copies lack", *this) {
   endpoint.send_as_ready();
 }
 
@@ -17,13 +18,36 @@ void HostReplicator::take(Message& message, Time ready) {
   if (ready > endpoint().now()) {
     endpoint().kernel().schedule(ready, replicator_.source(), *this, 0, payload_of(message));
   } else {
-    replicator_.request(message, *sets_.find(message.address));
+    begin(message);
   }
 }
 
 void HostReplicator::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  Message& message = object_of<Message>(payload);
-  replicator_.request(message, *sets_.find(message.address));
+  begin(object_of<Message>(payload));
+}
+
+// A host that is answered early goes on, and would write ever more that a slow copy lacks.
+void HostReplicator::begin(Message& message) {
+  ReplicaSet& set = *sets_.find(message.address);
+  if (message.opcode == Opcode::kMemWr && set.answers_early()) {
+    if (used_ == entries_) {
+      if (outside_.empty()) wanted_.join(*this, endpoint().now());
+      outside_.push(message);
+      return;
+    }
+    ++used_;
+  }
+  replicator_.request(message, set);
+}
+
+void HostReplicator::write_ended(const ReplicaSet& set) {
+  if (!set.answers_early()) return;
+  --used_;
+  if (outside_.empty()) return;
+  Message& next = outside_.pop();
+  if (outside_.empty()) wanted_.leave(*this);
+  next.charge(Segment::kRequesterQueue, endpoint().now());
+  begin(next);
 }
 
 void HostReplicator::receive(Message& message) {

@@ -43,8 +43,9 @@ std::string Sequencer::why_no_replicator() const {
   return path_.external_cache() ? "a cache outside" : "";
 }
 
-RequestTaker& Sequencer::begin_replicating(ReplicaSets& sets, std::uint32_t /*entries*/) {
+RequestTaker& Sequencer::begin_replicating(ReplicaSets& sets, std::uint32_t entries) {
   if (!replicator_) replicator_ = std::make_unique<HostReplicator>(endpoint(), sets);
+  replicator_->add_entries(entries);
   return *replicator_;
 }
 

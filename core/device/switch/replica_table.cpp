@@ -70,7 +70,7 @@ void ReplicaTable::write_on(Message& message, ReplicaSet& set) {
   replicator_.write(message, set);
 }
 
-void ReplicaTable::write_ended() {
+void ReplicaTable::write_ended(const ReplicaSet& /*set*/) {
   --used_;
   entries_level_.change(component_.now(), -1);
   if (outside_.empty()) return;

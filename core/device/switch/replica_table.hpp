@@ -81,7 +81,7 @@ class ReplicaTable final : public EventHandler, public RequestTaker, private Rep
   void release(const Message& message, Time at);
   void send_replicated(Message& message) override;
   void finish_replicated(Message& answer) override { send_replicated(answer); }
-  void write_ended() override;
+  void write_ended(const ReplicaSet& set) override;
   void lose_replicated(Message& request, bool again) override;
 
   ReplicaSets& sets_;

@@ -59,7 +59,8 @@ void check_reach(const System& system, const Component& from, const ReplicaSet& 
   }
 }
 
-void begin_region(System& system, ReplicaSets& sets, ReplicaSet& set) {
+/// `entries`: of those who send its copies, more of them.
+void begin_set(System& system, ReplicaSets& sets, ReplicaSet& set, std::uint32_t entries) {
   const Component* first = nullptr;
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (!system.address_map_of(component->id()).region_of(set.extent().base)) continue;
@@ -70,14 +71,14 @@ void begin_region(System& system, ReplicaSets& sets, ReplicaSet& set) {
       refuse_beside("'" + component->name() + "' with " + beside + " writes to a replicated region", {},
                     "a requester without it");
     check_reach(system, *component, set);
-    set.give(component->id(), owner.begin_replicating(sets, 0));
+    set.give(component->id(), owner.begin_replicating(sets, set.answers_early() ? entries : 0));
   }
   if (first) set.set_requester(first->id());
   if (set.params().by_hosts()) return;
   const Component& by = system.component(*set.params().by_switch);
   check_reach(system, by, set);
   ReplicatorOwner& owner = *system.roles().of<ReplicatorOwner>(by.id());
-  set.give(by.id(), owner.begin_replicating(sets, set.params().entries));
+  set.give(by.id(), owner.begin_replicating(sets, entries));
 }
 
 // The copies would have to be made of the result.
@@ -107,7 +108,9 @@ void begin_replication(System& system, const Spec& spec) {
     with_path(indexed("address_map", i), [&] {
       check_beside(system);
       if (!spec.regions[i].replicas->by_hosts()) check_switch(system, spec);
-      begin_region(system, *sets, *sets->all()[next++]);
+      // What a region may have under way is for all its targets together.
+      for (std::size_t target = 0; target < spec.regions[i].to.size(); ++target)
+        begin_set(system, *sets, *sets->all()[next++], target == 0 ? spec.regions[i].replicas->entries : 0);
     });
   }
   sets->at_work = [&roles = system.roles()] {

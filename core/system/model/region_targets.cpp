@@ -171,23 +171,30 @@ MemoryTargetInfo copy_target(const Devices& devices, const Roles& roles, const s
                     {}});
 }
 
+/// Each target of an interleaved region has copies of its own.
 void add_replicas(const RegionParams& region, const Devices& devices, SystemContext& context) {
   const ReplicasParams& replicas = *region.replicas;
-  const AddressMap::Part& part = context.map->parts().back();
-  copy_target(devices, context.roles, region.to.front());
-  std::vector<NodeId> nodes{part.memories.front().id};
-  std::string name = region.to.front();
+  const AddressMap::Part part = context.map->parts().back();
+  const std::size_t targets = region.to.size();
+  std::vector<std::vector<NodeId>> nodes;
+  std::vector<std::string> names = region.to;
+  for (const std::string& target : region.to) copy_target(devices, context.roles, target);
+  for (const MemoryTargetInfo& memory : part.memories) nodes.push_back({memory.id});
   for (std::size_t i = 0; i < replicas.on.size(); ++i) {
     with_path(indexed("on", i), [&] {
       const MemoryTargetInfo memory = copy_target(devices, context.roles, replicas.on[i]);
-      context.map->add_replica(memory);
-      nodes.push_back(memory.id);
-      name += "+" + memory.name;
+      context.map->add_replica(memory, i % targets);
+      nodes[i % targets].push_back(memory.id);
+      names[i % targets] += "+" + memory.name;
     });
   }
   if (!context.replicas) context.replicas = std::make_unique<ReplicaSets>();
-  if (context.replicas->named(name)) name += " at " + to_text(part.extent.base);
-  context.replicas->add(std::make_unique<ReplicaSet>(name, part.extent, replicas, std::move(nodes)));
+  for (std::size_t i = 0; i < targets; ++i) {
+    std::string name = names[i];
+    if (context.replicas->named(name)) name += " at " + to_text(part.extent.base);
+    context.replicas->add(std::make_unique<ReplicaSet>(name, *context.map, part.extent, targets > 1, replicas,
+                                                       std::move(nodes[i])));
+  }
 }
 
 }  // namespace

@@ -667,6 +667,8 @@ class SummaryReplication(TypedDict, total=False):
     given_up: Any
     resynced_bytes: Any
     state: Any
+    lost_writes: Any
+    lag_ns: Any
     stale_reads: Any
     reversed_reads: Any
     differing_lines: Any

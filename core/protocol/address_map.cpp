@@ -180,12 +180,13 @@ AddressMap AddressMap::seen_by(const std::string& who, const std::function<bool(
     if (reached) own.regions_.push_back(regions_[i]);
     (reached ? own.parts_ : own.beyond_).push_back(parts_[i]);
   }
-  std::ranges::copy_if(used_, std::back_inserter(own.used_), [&](const Used& used) {
-    return std::ranges::any_of(own.regions_, [&](const Region& region) {
-      const auto uses = [&](const Slot& slot) { return slot.target == used.target; };
-      return std::ranges::any_of(region.slots, uses) || std::ranges::any_of(region.replicas, uses);
-    });
-  });
+  std::set<NodeId> targets;
+  for (const Region& region : own.regions_) {
+    for (const Slot& slot : region.slots) targets.insert(slot.target);
+    for (const Slot& slot : region.replicas) targets.insert(slot.target);
+  }
+  std::ranges::copy_if(used_, std::back_inserter(own.used_),
+                       [&](const Used& used) { return targets.contains(used.target); });
   return own;
 }
 
@@ -198,11 +199,13 @@ std::vector<NodeId> AddressMap::targets() const {
 }
 
 std::vector<NodeId> AddressMap::receivers() const {
-  std::set<NodeId> receivers;
+  std::vector<NodeId> receivers;
   for (const Region& region : regions_) {
-    for (const Slot& slot : region.slots) receivers.insert(slot.home);
+    for (const Slot& slot : region.slots) receivers.push_back(slot.home);
   }
-  return {receivers.begin(), receivers.end()};
+  std::sort(receivers.begin(), receivers.end());
+  receivers.erase(std::unique(receivers.begin(), receivers.end()), receivers.end());
+  return receivers;
 }
 
 std::optional<std::size_t> AddressMap::region_at(Address address) const {

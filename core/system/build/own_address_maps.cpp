@@ -1,6 +1,8 @@
 #include "system/build/own_address_maps.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "component/component.hpp"
 #include "component/transfer_engine.hpp"
@@ -17,11 +19,14 @@ void give_own_map(System& system, const Component& device, const std::function<b
 }
 
 void give_own_maps(System& system) {
+  const std::vector<NodeId> receivers = system.address_map().receivers();
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (system.roles().of<TransferEngine>(component->id())) continue;  // its host fetches what it asks for
-    give_own_map(system, *component, [&](NodeId memory) {
+    const auto reaches = [&](NodeId memory) {
       return system.routes().reaches(component->id().index(), memory.index());
-    });
+    };
+    // Most devices see the whole map, which is long where there are many.
+    if (!std::ranges::all_of(receivers, reaches)) give_own_map(system, *component, reaches);
   }
 }
 

@@ -36,7 +36,12 @@ SYSTEMS = [
     System("chain-voq", 10_000, 0.21e6, "chain of 64, virtual output queues"),
     System("chain-credits", 10_000, 0.17e6, "chain of 64, virtual output queues and 64 credits"),
     System("torus-voq", 20_000, None, "torus of 8 x 8, virtual output queues"),
-    System("torus-credits", 15_000, None, "torus of 8 x 8, virtual output queues and 64 credits on each of 2 channels"),
+    System(
+        "torus-credits",
+        15_000,
+        None,
+        "torus of 8 x 8, virtual output queues and 64 credits on each of 2 channels",
+    ),
     System("spine-leaf-output", 60_000, 1.0e6, "spine-leaf 64+64, unbounded FIFO ports"),
     System("spine-leaf-voq", 40_000, None, "spine-leaf 64+64, virtual output queues"),
     System("spine-leaf-random", 40_000, None, "the same, ties drawn"),

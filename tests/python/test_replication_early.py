@@ -79,7 +79,7 @@ def test_a_copy_that_lags_is_not_read(by: str) -> None:
     result = run(spec)
     assert (of_region(result)["stale_reads"], of_region(result)["reversed_reads"]) == (0, 0)
     memories = result.summary["per_memory"]
-    # Of a line that is written again and again, nearly all are read there.
+    # The line is written again and again, and read there nearly always.
     assert memories["mem1"]["reads"] > 5 * memories["mem0"]["reads"]
     assert set(latencies(result)) == {ROUND + READ, ROUND + WRITE}
 

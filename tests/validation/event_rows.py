@@ -147,6 +147,38 @@ def spare_rows() -> Iterator[Turn]:
     yield Turn("event.spare.buffer", spec, f"{key}.buffer", ("64B", "8KiB"), FALLS, spared)
 
 
+def suspicious(outcome: Run) -> float:
+    """Parts of the first memory with too many errors."""
+    return float(outcome.summary["per_memory"]["mem0"].get("suspicious_parts", 0))
+
+
+def error_rows() -> Iterator[Turn]:
+    """Which parts have errors, how many, and what is done about them."""
+    spec = failing()
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    spec["workload"]["host"]["footprint"] = "16KiB"
+    spec["events"] = []
+    errors = {"parts": [{"base": "0x0", "every": "100ns"}], "threshold": 10, "times": "even"}
+    spec["devices"]["mem0"] |= {"spares": 2, "corrected_errors": errors}
+    at, name = "devices.mem0.corrected_errors", "devices.memory.corrected_errors"
+    more = [*errors["parts"], {"base": "32KiB", "every": "100ns"}]
+    part = f"{name}.parts"
+    yield Turn(name, spec, at, ({**errors, "parts": more[:1]}, {**errors, "parts": more}), RISES, suspicious)
+    yield Turn(part, spec, f"{at}.parts", (more[:1], more), RISES, suspicious)
+    yield Turn(f"{part}.base", spec, f"{at}.parts.0.base", ("0x100000", "0x0"), RISES, waits_for_spares)
+    yield Turn(f"{part}.size", spec, f"{at}.parts.0.size", ("1KiB", "8KiB"), RISES, spared)
+    yield Turn(f"{part}.every", spec, f"{at}.parts.0.every", ("1ms", "100ns"), RISES, suspicious)
+    yield Turn(f"{name}.threshold", spec, f"{at}.threshold", (100000, 10), RISES, suspicious)
+    yield Turn(f"{name}.times", spec, f"{at}.times", ("even", "random"), RISES, off_even)
+    yield Turn(f"{name}.buffer", spec, f"{at}.buffer", ("64B", "8KiB"), FALLS, spared)
+
+
+def off_even(outcome: Run) -> float:
+    """How far from ten times 100 ns the first memory took to find a suspicious part."""
+    found = outcome.summary["per_memory"]["mem0"]["threshold_ns"]
+    return abs(float(found) - 1000.0)
+
+
 def viral_rows() -> Iterator[Turn]:
     """Which memory contains an error, from when on, and how it is reset."""
     spec = failing()
@@ -179,6 +211,7 @@ def event_rows() -> Iterator[Turn]:
     yield from move_rows()
     yield from offline_rows()
     yield from spare_rows()
+    yield from error_rows()
     yield from viral_rows()
     yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
     other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))

@@ -173,6 +173,13 @@ ELSEWHERE = {
         "python/test_replication_switch.py",
     ),
     **dict.fromkeys(
+        (
+            f"per_memory.*.{key}"
+            for key in ("corrected_errors", "suspicious_parts", "unspared_parts", "threshold_ns")
+        ),
+        "python/test_sparing_errors.py",
+    ),
+    **dict.fromkeys(
         (f"replication.*.{key}" for key in ("lost_writes", "lag_ns")),
         "python/test_replication_early.py",
     ),

@@ -49,8 +49,12 @@ struct MemoryParams : CoherentMemoryParams {
             "Reports its load with each answer, and requesters with a `throttle` go by it. Without it all "
             "answers say light.");
     schema.field("spares", &MemoryParams::spares)
-        .doc("Spare parts, such as rows, that `spare` events may put in the place of others.")
+        .doc(
+            "Spare parts, such as rows, that take the place of others: with `spare` events, or after errors.")
         .source("CXL 3.x, maintenance operations: memory sparing, post package repair");
+    schema.field("corrected_errors", &MemoryParams::corrected_errors)
+        .default_text("none")
+        .doc("Errors that the memory corrects in some parts. One with too many of them is spared.");
     describe_logical_rules(schema);
   }
   static void describe_logical_rules(Schema<MemoryParams>& schema);

@@ -56,6 +56,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
                       capacity, context.seed, {},    &context.prefetchers};
   media_ = with_path("media", [&] { return context.media.make(params.media, around); });
   capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
+  if (params.corrected_errors) sparing_unit().watch(*params.corrected_errors, capacity_, context.seed);
   endpoint.add(*this);
   endpoint.system_context().roles.declare<MemoryOwner>(endpoint, endpoint.id(), *this);
   if (takes_requests) {

@@ -80,11 +80,7 @@ class alignas(64) MemoryController final : public Agent,
   std::string answers_writes_early() const override;
   bool reports_load() const override { return qos_.has_value(); }
   std::uint32_t spares() const override { return spares_; }
-  void expect_spares() override {
-    if (sparing_) return;
-    sparing_ = std::make_unique<SparingUnit>(kernel_, source_, endpoint(),
-                                             static_cast<SparingUnit::SparedController&>(*this));
-  }
+  void expect_spares() override { sparing_unit().reserve(); }
   void spare(const SparedPart& part) override { sparing_->begin(part); }
   bool may_fail() const override { return bears_failures_; }
   bool may_crash() const override { return bears_crashes_; }
@@ -141,6 +137,13 @@ class alignas(64) MemoryController final : public Agent,
   bool is_to_be_answered(Message& message);
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
+  SparingUnit& sparing_unit() {
+    if (!sparing_) {
+      sparing_ = std::make_unique<SparingUnit>(kernel_, source_, endpoint(),
+                                               static_cast<SparingUnit::SparedController&>(*this), spares_);
+    }
+    return *sparing_;
+  }
   void to_media(Message& message, Address address, Time ready) {
     if (sparing_) [[unlikely]]
       return sparing_->access(message, address, ready);

@@ -7,6 +7,7 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "device/memory/corrected_errors_params.hpp"
 #include "device/memory/logical_device_params.hpp"
 
 namespace cxloom {
@@ -45,6 +46,7 @@ struct MemoryControllerParams {
   std::optional<DeviceLoadParams> qos;
   std::vector<LogicalDeviceParams> logical_devices;
   std::uint32_t spares = 0;
+  std::optional<CorrectedErrorsParams> corrected_errors;
 
   /// Reads and writes have places of their own.
   bool apart() const { return read_buffer || write_buffer; }

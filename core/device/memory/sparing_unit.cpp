@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "device/memory/error_monitor.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
@@ -18,7 +19,7 @@ struct SparingMeasured : SparingCounts {
 constexpr std::array kSparingMeasures{
     measure<SparingMeasured, &SparingMeasured::spared>(
         "spared", "",
-        "parts that spare ones have taken the place of. This and the next three with events of it"),
+        "parts that spare ones have taken the place of. This and the next three where some may"),
     measure<&SparingMeasured::copy_ns>("spare_copy_ns", "ns", "time in which these were copied"),
     measure<SparingMeasured, &SparingMeasured::waits>(
         "spare_waits", "", "accesses that waited for that, as they were to the part that was copied"),
@@ -28,8 +29,25 @@ constexpr std::array kSparingMeasures{
 }  // namespace
 
 SparingUnit::SparingUnit(Kernel& kernel, EventSource& source, const Component& owner,
-                         SparedController& controller)
-    : kernel_(kernel), source_(source), owner_(owner), controller_(controller), counts_(kernel) {}
+                         SparedController& controller, std::uint32_t spares)
+    : kernel_(kernel),
+      source_(source),
+      owner_(owner),
+      controller_(controller),
+      counts_(kernel),
+      spares_(spares) {}
+
+SparingUnit::~SparingUnit() = default;
+
+void SparingUnit::watch(const CorrectedErrorsParams& errors, Bytes capacity, std::uint64_t seed) {
+  const auto spare = [this](const SparedPart& part) {
+    if (spares_ == 0) return false;
+    --spares_;
+    begin(part);
+    return true;
+  };
+  errors_ = std::make_unique<ErrorMonitor>(errors, kernel_, owner_, capacity, seed, spare);
+}
 
 void SparingUnit::begin(const SparedPart& part) {
   parts_.push_back(part);
@@ -120,13 +138,16 @@ void SparingUnit::line_copied(std::uint32_t copy) {
   }
 }
 
-std::vector<MeasureInfo> SparingUnit::measures() { return infos_of(kSparingMeasures); }
+std::vector<MeasureInfo> SparingUnit::measures() {
+  return joined(infos_of(kSparingMeasures), ErrorMonitor::measures());
+}
 
 void SparingUnit::report(MeasureSink& sink) const {
   SparingMeasured measured{counts_.window()};
   measured.copy_ns = measured.copies.ns();
   measured.wait_ns = measured.wait.ns();
   report_all(kSparingMeasures, measured, sink);
+  if (errors_) errors_->report(sink);
 }
 
 // An access that waited may have to wait for the next part, too.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@
 
 namespace cxloom {
 
+class ErrorMonitor;
 class Kernel;
 class MeasureSink;
+struct CorrectedErrorsParams;
 
 struct SparingCounts {
   std::uint64_t spared = 0;
@@ -45,7 +48,14 @@ class SparingUnit final : public EventHandler {
     ~SparedController() = default;
   };
 
-  SparingUnit(Kernel& kernel, EventSource& source, const Component& owner, SparedController& controller);
+  SparingUnit(Kernel& kernel, EventSource& source, const Component& owner, SparedController& controller,
+              std::uint32_t spares);
+  ~SparingUnit() override;
+
+  /// An event will want a spare part. To be called before the run.
+  void reserve() { --spares_; }
+  /// Errors of parts are counted, and use the spare parts that no event wants. To be called before the run.
+  void watch(const CorrectedErrorsParams& errors, Bytes capacity, std::uint64_t seed);
 
   /// A part is copied, once those before it are.
   void begin(const SparedPart& part);
@@ -96,8 +106,10 @@ class SparingUnit final : public EventHandler {
   Windowed<SparingCounts> counts_;
   Time began_;
   bool writing_ = false;
-  std::uint64_t first_ = 0;  // line of those that are being copied together
-  std::uint64_t left_ = 0;   // of these, without an end yet
+  std::uint64_t first_ = 0;               // line of those that are being copied together
+  std::uint64_t left_ = 0;                // of these, without an end yet
+  std::uint32_t spares_;                  // that no event wants, and no error has taken
+  std::unique_ptr<ErrorMonitor> errors_;  // none: it corrects none
 };
 
 }  // namespace cxloom

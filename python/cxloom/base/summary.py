@@ -217,6 +217,10 @@ class Component(TypedDict, total=False):
     spare_copy_ns: Any
     spare_waits: Any
     spare_wait_ns: Any
+    corrected_errors: Any
+    suspicious_parts: Any
+    unspared_parts: Any
+    threshold_ns: Any
     downstream_utilization: Any
     downstream_payload_gb_per_s: Any
     downstream_queue_mean: Any

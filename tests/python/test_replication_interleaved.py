@@ -105,7 +105,7 @@ def test_all_parts_share_the_entries_of_the_switch() -> None:
 
 @pytest.mark.parametrize(("weights", "share"), [([1, 1], 4), ([1, 3], 12)])
 def test_a_copy_lies_where_its_memory_has_room(weights: list[int], share: int) -> None:
-    """The copy of the second target begins behind 16 KiB of another region, and is dense: its second round is there.
+    """The second target's copy begins behind 16 KiB of another region, and is dense: its second round is there.
 
     A spare part takes the place of the lines of that round, so that their writes wait.
     """
@@ -117,8 +117,8 @@ def test_a_copy_lies_where_its_memory_has_room(weights: list[int], share: int) -
         rate="1M/s",
         host={"queue": 64},
     )
-    spec["address_map"].insert(0, {"to": "mem3", "size": "16KiB"})
-    spec["workload"]["host"] |= {"base": "16KiB", "footprint": "32KiB"}
+    spec["address_map"][:0] = [{"to": "mem3", "size": "16KiB"}, {"to": "mem1", "size": "4KiB"}]
+    spec["workload"]["host"] |= {"base": "20KiB", "footprint": "32KiB"}
     spec["devices"]["mem3"]["spares"] = 1
     part = {"device": "mem3", "base": f"{16384 + share * LINE}B", "size": f"{share * LINE}B", "buffer": "64B"}
     spec["devices"]["mem3"]["media"]["write_latency"] = "100us"

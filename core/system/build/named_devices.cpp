@@ -49,19 +49,23 @@ void aim(const Component& from, IoInitiator& initiator, const Devices& devices, 
   initiator.aim(target, answering->expect_io(from.id()));
 }
 
-// A home answers a write before its memory has it, so that no error can follow.
-void check_homes_reach_memory(const System& system) {
+// A home answers a write before its memory has it, so that no error can follow. It refuses requests to memory
+// that comes later (system/events/binding_actions.cpp).
+void check_homes_reach_memory(const System& system, const Spec& spec) {
+  if (std::ranges::any_of(spec.events, [](const EventParams& event) { return event.bind.has_value(); }))
+    return;
   const AddressMap& map = system.address_map();
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
       for (const NodeId target : map.targets_of(home)) {
         const std::string& name = system.components()[target.index()]->name();
         if (target == home || has_way(system, home, {name, target, {}})) continue;
-        throw InputError({"the home of coherent memory reaches it through no virtual switch",
-                          "'" + name + "'",
-                          "the memory bound, from the beginning, to the virtual switch that its home is at",
-                          {}},
-                         "devices." + system.components()[home.index()]->name());
+        throw InputError(
+            {"the home of coherent memory reaches it through no virtual switch",
+             "'" + name + "'",
+             "the memory bound, from the beginning or by an event, to the virtual switch that its home is at",
+             {}},
+            "devices." + system.components()[home.index()]->name());
       }
     }
   }
@@ -148,7 +152,7 @@ void connect_virtual_switches(const System& system, const Spec& spec) {
     });
   }
   check_bound_once(system);
-  if (!system.roles().all<VirtualSwitching>().empty()) check_homes_reach_memory(system);
+  if (!system.roles().all<VirtualSwitching>().empty()) check_homes_reach_memory(system, spec);
 }
 
 }  // namespace cxloom

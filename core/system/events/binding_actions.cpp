@@ -18,6 +18,13 @@
 
 namespace cxloom {
 
+BindingActions::BindingActions(System& system) : system_(system) {
+  if (system.roles().all<VirtualSwitching>().empty()) return;
+  for (const Way& way : ways().to_memories) {
+    if (!way.there) system_.roles().of<CoherenceHome>(way.from)->leave(way.to);
+  }
+}
+
 VirtualSwitches& BindingActions::virtual_switches_at(const std::string& name) const {
   return with_path("switch", [&]() -> std::reference_wrapper<VirtualSwitches> {
     VirtualSwitching* const found = system_.roles().of<VirtualSwitching>(system_.component(name).id());

@@ -14,7 +14,8 @@ class System;
 
 class BindingActions final : public EventActions {
  public:
-  explicit BindingActions(System& system) : system_(system) {}
+  /// Homes refuse requests to memory that is not bound yet.
+  explicit BindingActions(System& system);
 
   bool has(const EventParams& event) const override { return event.bind || event.unbind; }
   void expect(std::size_t number, const EventParams& event) override;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,7 @@ constexpr Time kWithData = kQuestion + kToDevice + kLookup + kMemoryWrite + kToD
 /// `acc`, with pages of two lines, is bound to the virtual switch of `h`; `x` has the other one. It moves
 /// there at these times, if it does.
 SpecBuilder by_bias(const std::vector<Step>& steps, const char* leaves, const char* comes,
-                    bool surprise = false, int back_to = 1) {
+                    bool surprise = false, int back_to = 1, std::optional<std::int64_t> fails = {}) {
   SpecBuilder system;
   const Value::List switches{Value::Map{{"upstream", "h"}, {"vppbs", 1}, {"bind", Value::List{"acc"}}},
                              Value::Map{{"upstream", "x"}, {"vppbs", 1}}};
@@ -42,7 +43,9 @@ SpecBuilder by_bias(const std::vector<Step>& steps, const char* leaves, const ch
     const bool device = *name == 'a';
     Value::Map params{{"process_time", "10ns"}, {"cache", cache}};
     if (device) params.emplace_back("memory", memory);
-    system.device(name, device ? "accelerator" : "host", params).link(name, "sw", {{"port_delay", "25ns"}});
+    Value::Map link{{"port_delay", "25ns"}};
+    if (fails && *name == 'h') link.emplace_back("count", 2);
+    system.device(name, device ? "accelerator" : "host", params).link(name, "sw", link);
     system.replay(name, steps_of(steps, name, last), {{"replay", "timestamps"}});
     last += 0x80;
   }
@@ -52,6 +55,10 @@ SpecBuilder by_bias(const std::vector<Step>& steps, const char* leaves, const ch
   from.emplace_back("surprise", surprise);
   Value::Map to = place(back_to);
   to.emplace_back("to", "acc");
+  if (fails) {
+    const Value::Map part{{"link", Value::List{"h", "sw"}}, {"number", *fails}, {"reroute_time", "1us"}};
+    system.event({{"at", "10200ns"}, {"fail", part}});
+  }
   system.event({{"at", leaves}, {"unbind", from}});
   if (comes) system.event({{"at", comes}, {"bind", to}});
   return system.outputs({{"requests", true}});
@@ -121,6 +128,23 @@ TEST(CoherentVirtualSwitchBias, LosesWhatItsHostHadAloneBySurprise) {
   EXPECT_EQ(played.failed, (std::vector{false, false, true, false, false, true, true}));
   EXPECT_EQ(of_device(played, "lines_poisoned"), 2.0);
   EXPECT_EQ(of_device(played, "snoops_sent"), 0.0);
+}
+
+TEST(CoherentVirtualSwitchBias, WaitsForNoAnswerThatBecameAnErrorInTheSwitch) {
+  // The answers of step 1 wait for the failed link as the device is removed. Its question in step 3 does not
+  // wait for their numbers.
+  const std::vector<Step> steps{{"x", 512, R}, {"h", 0, R}, {"h", 0, R}, {"acc", 0, W}};
+  int waited = 0;
+  for (const std::int64_t number : {1, 2}) {
+    Played played(by_bias(steps, "10500ns", "12us", true, 0, number), steps.size());
+    if (played.latency[1] == kHostMiss) continue;  // by the other link
+    ++waited;
+    EXPECT_EQ(played.latency[1], 1'200_ns + kPorts);
+    EXPECT_EQ(played.latency[2], kHostMiss);
+    EXPECT_EQ(played.latency[3], kOwnMiss + kQuestion);
+    EXPECT_EQ(played.failed, (std::vector{true, true, true, false})) << "it was granted alone: poison";
+  }
+  EXPECT_EQ(waited, 1);
 }
 
 }  // namespace

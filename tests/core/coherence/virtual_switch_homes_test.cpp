@@ -23,12 +23,15 @@ constexpr Time kRefusedBySwitch = kProcess + kCache + kUp + kPorts;
 
 /// `h` keeps the lines of `mem`, or `home` does, beside `mem` below the switch. `h` is upstream of virtual
 /// switch 0, to which mem, home and nic, which caches, are bound in this order; `x` has the other one.
-SpecBuilder apart(const std::vector<Step>& steps, bool by_host, const std::vector<Value::Map>& events) {
+SpecBuilder apart(const std::vector<Step>& steps, bool by_host, const std::vector<Value::Map>& events,
+                  bool has_memory = true) {
   SpecBuilder system;
   const Value::Map near{{"port_delay", "0ns"}};
   const Value::Map far{{"port_delay", "25ns"}};
   const Value::Map agent{{"lookup_time", "7ns"}};
-  const auto bound = by_host ? Value::List{"mem", "nic"} : Value::List{"mem", "nic", "home"};
+  const auto bound = !has_memory ? Value::List{"nic"}
+                     : by_host   ? Value::List{"mem", "nic"}
+                                 : Value::List{"mem", "nic", "home"};
   const Value::List switches{Value::Map{{"upstream", "h"}, {"vppbs", 3}, {"bind", bound}},
                              Value::Map{{"upstream", "x"}, {"vppbs", 3}}};
   system.device("sw", "switch", {{"switching_time", "5ns"}, {"vcs", switches}});
@@ -121,6 +124,17 @@ TEST(CoherentVirtualSwitchHomes, ADeviceMayWriteBackWhileItLeaves) {
   EXPECT_EQ(played.latency[65], kProcess + kCache + kLookup + kHostReads);
 }
 
+TEST(CoherentVirtualSwitchHomes, MemoryMayComeLater) {
+  const std::vector<Step> steps{{"h", 0, R}, {"nic", 0, R}, {"h", 0, W}, {"nic", 0, R}};
+  Played played(apart(steps, true, {comes("15us", "mem", 0, 2)}, false), steps.size());
+  EXPECT_EQ(played.latency[0], kProcess + kCache) << "refused at home";
+  EXPECT_EQ(played.latency[1], kProcess + kCache + kAcross + kAcross);
+  EXPECT_EQ(played.latency[2], kProcess + kCache + kLookup + kHostReads);
+  EXPECT_EQ(played.latency[3], kProcess + kCache + kAcross + kLookup + kCache + kAcross)
+      << "of h, which has it modified";
+  EXPECT_EQ(played.failed, (std::vector{true, true, false, false}));
+}
+
 // ---- The home is a device of its own: w to a host is kUp, and its memory is kSwitch away
 
 constexpr Time kReads = kSwitch + kMemoryRead + kSwitch;
@@ -156,6 +170,19 @@ TEST(CoherentVirtualSwitchHomes, AnAgentRefusesWhatItsMemoryHasLeft) {
   for (const std::size_t step : {4U, 5U}) EXPECT_EQ(played.latency[step], kMissOfAgent) << "bound again";
   EXPECT_EQ(played.failed, (std::vector{false, false, true, true, false, false}));
   EXPECT_EQ(played.run.number({"per_home", "home", "snoops_sent"}), 2.0);
+}
+
+TEST(CoherentVirtualSwitchHomes, AHomeEndsWhatItHasBegun) {
+  // The read is in the home, and not looked up yet, as its memory leaves.
+  for (const bool by_host : {false, true}) {
+    const char* const reader = by_host ? "nic" : "h";
+    const Time way = by_host ? kAcross : kUp;
+    const std::vector<Step> steps{{"x", 0x8080, R}, {reader, 0, R}, {reader, 0, R}};
+    Played played(apart(steps, by_host, {leaves(by_host ? "10130ns" : "10080ns", kMemPlace)}), steps.size());
+    EXPECT_EQ(played.latency[1], kProcess + kCache + way + kLookup + (by_host ? kHostReads : kReads) + way);
+    EXPECT_EQ(played.latency[2], kProcess + kCache + way + way) << "no hit: taken back behind the grant";
+    EXPECT_EQ(played.failed, (std::vector{true, false, true}));
+  }
 }
 
 TEST(CoherentVirtualSwitchHomes, NobodyIsServedByAnAgentElsewhere) {

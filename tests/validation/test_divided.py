@@ -74,6 +74,7 @@ DIVIDED = {
 
 WHOLE = {
     "coherent-pool.yaml": "events change what all parts share",
+    "coherent-pool-failure.yaml": "events change what all parts share",
     "demo.yaml": "the cores of 'host0' run programs",
     "failures.yaml": "events change what all parts share",
     "memory-failure.yaml": "events change what all parts share",

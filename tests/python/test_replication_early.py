@@ -8,6 +8,7 @@ import pytest
 from replicated import READ, ROUND, SWITCH, WAY, WRITE, fail, latencies, memory, of_region, run, system
 
 from cxloom.base.errors import InputError
+from cxloom.results.replications import rows
 
 Spec = dict[str, Any]
 
@@ -102,9 +103,11 @@ def test_what_one_copy_alone_had_is_lost_with_the_table_of_the_switch() -> None:
     the failure. The first one's leave one after the other, at 800 ns each: write i is answered at 70 + 800 (i + 1) +
     50 + 80 + 50 + 20 ns, of i = 0 to 11 before the failure.
     """
-    region = of_region(run(slow_first(1)))
+    result = run(slow_first(1))
+    region = of_region(result)
     assert region["lost_writes"] == 20 - 12
     assert region["failed"] == 0
+    assert [row[3] for row in rows(result.summary)] == ["0, 8 lost"]
     result = run(slow_first(None))
     assert "lost_writes" not in of_region(result)
     assert result.summary["errors"]["requests"] > 8

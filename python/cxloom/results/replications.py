@@ -28,7 +28,7 @@ def rows(summary: Summary) -> list[Row]:
             name,
             f"{each['writes']:,}",
             f"{each['met_failure']:,}",
-            f"{each['failed']:,}",
+            f"{each['failed']:,}" + (f", {lost:,} lost" if (lost := each.get("lost_writes")) else ""),
             duration(each["degraded_ns"]),
             size(each["resynced_bytes"]),
             ", ".join(f"{memory} {state}" for memory, state in each["state"].items()),

@@ -80,7 +80,6 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   void lose(Message& message, Time now) override;
   void lose_inside(Message& message, Time now) override { lose(message, now); }
   void ends_later(Message& /*request*/, Time /*now*/) override {}  // of a switch that replicates
-  void ends_later(Message& /*request*/, Time /*now*/) override {}  // nobody asks: it has no switch
   void gives_up(LineAddress line, NodeId node) override;
   void rerouted() override {}
 

@@ -287,7 +287,7 @@ def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -
             "host": {"kind": "host"},
             "sw": {"kind": "switch"},
             "mem": {"kind": "memory"},
-            "card": {"kind": "host", "memory": {"capacity": "1GiB"}, "home_agent": {}},
+            "card": {"kind": "dcoh"},
         },
         "links": [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}, {"between": ["sw", "card"]}],
         "address_map": [{"to": ["mem"]}],

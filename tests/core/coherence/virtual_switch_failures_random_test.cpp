@@ -244,7 +244,7 @@ class FailingPool {
     }
     made_.system.device(name, kind, params);
     made_.requesters.push_back(std::move(requester));
-    if (!params.empty() && params.front().first != "home_agent") crashing_.push_back(name);
+    crashing_.push_back(name);
   }
 
   // ---- What happens

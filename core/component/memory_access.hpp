@@ -25,9 +25,15 @@ inline AddressMap::DecodedAddress place_of(const Agent& sender, std::uint64_t ac
   return AddressMap::decode_in(*region, address);
 }
 
+/// Whether a message of CXL.mem reads or writes a line: others say what becomes of copies.
+constexpr bool moves_data(Opcode opcode) {
+  return opcode == Opcode::kMemRd || opcode == Opcode::kMemRdData || opcode == Opcode::kMemWr ||
+         opcode == Opcode::kMemAtomic;
+}
+
 /// Fills in a message of CXL.mem from the sender's device to whoever manages that place: its home.
-inline void address_to(const AddressMap::DecodedAddress& place, const Agent& sender, Message& message,
-                       Opcode opcode, Address address, std::uint16_t size) {
+inline void fill_in(const AddressMap::DecodedAddress& place, const Agent& sender, Message& message,
+                    Opcode opcode, Address address, std::uint16_t size) {
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   message.address = address;
@@ -35,7 +41,13 @@ inline void address_to(const AddressMap::DecodedAddress& place, const Agent& sen
   message.requester = message.source = sender.endpoint().id();
   message.destination = place.home;
   message.set_ld(place.ld);
-  message.persistent = place.persistent;
+  message.persistent = place.persistent && moves_data(opcode);
+}
+
+/// It does the same for a message of the sender's own, whose version others follow.
+inline void address_to(const AddressMap::DecodedAddress& place, const Agent& sender, Message& message,
+                       Opcode opcode, Address address, std::uint16_t size) {
+  fill_in(place, sender, message, opcode, address, size);
   if (message.persistent && sender.endpoint().system_context().versions) [[unlikely]]
     sender.endpoint().system_context().versions->leaves(message);
 }

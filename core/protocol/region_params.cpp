@@ -114,9 +114,11 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
           "flushed "
           "when power fails. What a persist buffer of a switch on the way has answered is durable as well.");
   schema.rule(
-      "memory that is kept coherent is volatile: leave out persistence, or coherence",
+      "memory that a host or a device by bias keeps coherent is volatile: leave out persistence, or write "
+      "coherence: hdm-db or none",
       [](const RegionParams& region) {
-        return region.persistence == Persistence::kVolatile || region.coherence == Coherence::kNone;
+        return region.persistence == Persistence::kVolatile || region.coherence == Coherence::kNone ||
+               region.coherence == Coherence::kHdmDb;
       },
       "persistence");
   schema

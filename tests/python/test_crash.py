@@ -51,6 +51,28 @@ def test_power_that_fails_loses_nothing() -> None:
     assert crash(system, at=0.0).recoveries == 0
 
 
+COHERENT = """
+devices:
+  host[0-1]: {kind: host, queue: 4, completion_timeout: 5us, cache: {size: 1KiB, ways: 4}}
+  sw: {kind: switch}
+  pm: {kind: memory, media: {kind: nvm, write_buffer: 0}, dcoh: {filter: {entries: 16, ways: 4}}}
+links:
+  - {between: ["host[*]", sw], port_delay: 25ns}
+  - {between: [sw, pm], port_delay: 25ns}
+address_map: [{to: pm, coherence: hdm-db, persistence: media}]
+workload:
+  "host[*]": {pattern: random, persists: 50%, epoch: 2, footprint: 2KiB, requests: 300, reads: 60%}
+events:
+  - {at: 10us, fail: {link: [host0, sw], reroute_time: 1us}}
+  - {at: 14us, repair: {link: [host0, sw]}}
+"""
+
+
+def test_coherent_memory_keeps_what_was_flushed_beside_a_failure() -> None:
+    drawn = crash(cx.System.from_yaml(COHERENT), drawn=100)
+    assert (drawn.lost_instants, drawn.lines, drawn.recoveries) == (0, (), 0)
+
+
 def test_stores_past_the_caches_are_durable_once_they_are_answered() -> None:
     """What combining buffers still hold has not been answered, and is not missed; what a lost switch held is."""
     system = cx.System.from_yaml(SPEC)

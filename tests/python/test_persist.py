@@ -174,7 +174,7 @@ def test_flushes_bring_data_of_caches_in_front(tmp_path: Path) -> None:
         ("epoch: 2", "epoch: 0", "epoch", "at least 1"),
         ("persists: 50%, ", "", "epoch", "without persists"),
         ("persistence: media", "persistence: medium", "persistence", "volatile, media or controller"),
-        ("persistence: media", "persistence: media, coherence: hdm-db", "persistence", "is volatile"),
+        ("persistence: media", "persistence: media, coherence: hdm-h", "persistence", "is volatile"),
     ],
 )
 def test_mistakes_get_an_answer(old: str, new: str, path: str, words: str) -> None:

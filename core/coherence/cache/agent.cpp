@@ -79,14 +79,14 @@ bool CacheAgent::serves(const Request& request, LineState state) const {
     return false;
   if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
   if (request.kind == AccessKind::kAtomic) return atomics_.served_by(state);
-  if (request.kind == AccessKind::kFlush) return state != LineState::kDirty && !request.brings;
+  if (request.kind == AccessKind::kFlush) return lines_.flushes_alone(request, state);
   return state == LineState::kClean || state == LineState::kDirty;
 }
 
 // The line may have gone to a level behind since it came.
 void CacheAgent::perform(Request& request, std::uint32_t level) {
   const LineAddress line = LineAddress::of(request.address);
-  if (request.kind == AccessKind::kFlush) return lines_.clean(line, request.keeps);
+  if (request.kind == AccessKind::kFlush) return lines_.flush(line, request);
   if (level > 0) lines_.use(line, level);
   if (request.kind != AccessKind::kRead) lines_.mark_dirty(line);
   observers_.performed(request, line);
@@ -142,11 +142,9 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
   transaction.data_in = false;
   transaction.granted = LineState::kInvalid;
   transaction.flaw = Flaw::kNone;
-  if (atomics_.at_home(request)) {
-    atomics_.ask_home(transaction, request, held);
-    return;
-  }
+  if (atomics_.at_home(request)) return atomics_.ask_home(transaction, request, held);
   if (request.kind == AccessKind::kFlush) {
+    if (lines_.leaves_clean(transaction, held, request)) return answer_later(request);
     transaction.doing = Doing::kFlush;
     lines_.clean(transaction.line, request.keeps);
     request.brings = false;  // they are on their way
@@ -347,7 +345,7 @@ void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw) {
     }
     transaction.waiting.pop();
     request.target = target;
-    request.failed = failed;
+    request.failed = failed || (request.kind == AccessKind::kFlush && request.failed);
     request.message.hops = hops;
     if (&request == transaction.prefetch) {
       transaction.prefetch = nullptr;
@@ -410,7 +408,7 @@ void CacheAgent::completed(Message& message) {
     if (message.failed) request.message.size = 0;
     if (transaction.doing == Doing::kFlush) {
       if (request.keeps) observers_.cached(message);
-      if (message.failed) ++counts_->dirty_lines_lost;
+      lines_.flushed(transaction, request);
     }
     if (request.through) [[unlikely]]
       observers_.filled(message);
@@ -418,7 +416,7 @@ void CacheAgent::completed(Message& message) {
   } else if (transaction.doing == Doing::kUpgrade) {
     return end_upgrade(transaction, message);
   } else {
-    lines_.eviction_completed(transaction);
+    lines_.eviction_completed(transaction, message.failed);
     if (transaction.doing == Doing::kWriteBack) {
       ++(message.size > 0 ? counts_->write_backs : counts_->dirty_lines_lost);
       if (message.failed && transaction.protocol->forwards_data()) [[unlikely]]

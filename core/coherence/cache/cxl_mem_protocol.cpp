@@ -49,9 +49,9 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
       size = request.size;
       if (transaction.coherent) message.snp = SnpType::kSnpInv;
       break;
-    case Doing::kFlush:  // it would leave a copy behind that the home does not know of
-      ensure(!transaction.coherent, "a flush of a line that is kept coherent");
+    case Doing::kFlush:  // the write-back of a line that stays here alone, or leaves
       opcode = Opcode::kMemWr;
+      if (transaction.coherent && request.keeps) message.meta = MetaValue::kAny;
       break;
     case Doing::kUpgrade:
       opcode = Opcode::kMemInv;
@@ -132,7 +132,8 @@ void CxlMemProtocol::snooped(Message& message) {
 // the home, which holds requests to a line that it snoops: the BIConflictAck follows the answer to the
 // request exactly if the request was first.
 bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& snoop) {
-  if (transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid) return true;
+  const bool writes_back = transaction.doing == Doing::kWriteBack || transaction.doing == Doing::kFlush;
+  if (writes_back || transaction.granted != LineState::kInvalid) return true;
   if (transaction.asked) return true;  // for a snoop before, whose home has failed since
   transaction.asked = true;
   Message& conflict = transaction.conflict;

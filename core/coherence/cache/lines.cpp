@@ -40,6 +40,40 @@ void CacheLines::clean(LineAddress line, bool keeps) {
   }
 }
 
+// The first flush behind that tells who stored to it.
+void CacheLines::tell_of_loss(LineAddress line, Request& request) {
+  if (lost_.empty() || request.is_copy() || lost_.erase(line.number()) == 0) [[likely]]
+    return;
+  request.failed = true;
+  request.message.size = 0;
+}
+
+void CacheLines::flush(LineAddress line, Request& request) {
+  tell_of_loss(line, request);
+  clean(line, request.keeps);
+}
+
+bool CacheLines::flushes_alone(const Request& request, LineState held) const {
+  if (held == LineState::kDirty || request.brings) return false;
+  const bool notice = coherent_ && notifies_ && !request.keeps && held != LineState::kInvalid;
+  return !notice || !agent_.endpoint().system_context().map->find(request.address)->coherent();
+}
+
+bool CacheLines::leaves_clean(Transaction& transaction, LineState held, Request& request) {
+  if (held == LineState::kDirty || request.brings) return false;
+  transaction.waiting.pop();
+  flush(transaction.line, request);
+  ++counts_->clean_evictions;
+  send_eviction(transaction, Doing::kCleanEvict, LineState::kInvalid, request.account.mark(), nullptr);
+  return true;
+}
+
+void CacheLines::flushed(const Transaction& transaction, Request& request) {
+  if (!request.failed) return tell_of_loss(transaction.line, request);
+  ++counts_->dirty_lines_lost;
+  if (transaction.coherent) clean(transaction.line, false);  // memory may not have what it has
+}
+
 std::vector<LineAddress> CacheLines::lose(std::optional<NodeId> home) {
   const AddressMap& map = *agent_.endpoint().system_context().map;
   std::vector<LineAddress> held;
@@ -53,6 +87,7 @@ std::vector<LineAddress> CacheLines::lose(std::optional<NodeId> home) {
     if (state == LineState::kInvalid) continue;  // it was in another level, too
     const Transaction* const busy = under_way(line);
     if (state == LineState::kDirty && !(busy && busy->doing == Doing::kOperate)) modified.push_back(line);
+    if (state == LineState::kDirty) lost_.insert(line.number());
     drop(line);
   }
   counts_->dirty_lines_lost += modified.size();
@@ -124,7 +159,8 @@ bool CacheLines::leave_first(Transaction& transaction, LineState held, Time read
   return true;
 }
 
-void CacheLines::eviction_completed(const Transaction& transaction) {
+void CacheLines::eviction_completed(const Transaction& transaction, bool failed) {
+  if (failed && transaction.doing == Doing::kWriteBack) lost_.insert(transaction.line.number());
   --evictions_;
   if (transaction.evict.account) --snooped_out_;
 }

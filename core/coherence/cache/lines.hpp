@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "coherence/cache/counts.hpp"
@@ -52,6 +53,15 @@ class CacheLines {
   /// A flush of the line, whose data are elsewhere or on their way there: a copy stays only if it `keeps`
   /// one.
   void clean(LineAddress line, bool keeps);
+  /// Whether nothing is sent for a flush of a line that is held so.
+  bool flushes_alone(const Request& request, LineState held) const;
+  /// It flushes a line that is not modified. It fails if modified data of the line were lost.
+  void flush(LineAddress line, Request& request);
+  /// A flush that is the first to wait does the same, with a notice to the home. False: its line is
+  /// modified.
+  bool leaves_clean(Transaction& transaction, LineState held, Request& request);
+  /// The home, or memory, has answered the write of a modified line that a flush waits for.
+  void flushed(const Transaction& transaction, Request& request);
   /// An access uses a line that is in that level. It comes to the first; others may leave for it.
   void use(LineAddress line, std::uint32_t level);
   /// A line comes in. Others may leave for it.
@@ -77,7 +87,7 @@ class CacheLines {
   /// that has to wait for a write-back, which is ready at `ready`.
   bool leave_first(Transaction& transaction, LineState held, Time ready);
   /// The home has answered that.
-  void eviction_completed(const Transaction& transaction);
+  void eviction_completed(const Transaction& transaction, bool failed);
   /// An atomic operation on a line has begun, or has ended: until then it does not leave.
   void hold() { ++held_; }
   void let_go() { --held_; }
@@ -89,6 +99,7 @@ class CacheLines {
 
  private:
   void evict_gone();
+  void tell_of_loss(LineAddress line, Request& request);
   void note_gone(LineAddress line) {
     if (prefetch_) prefetch_->left(line);
   }
@@ -109,6 +120,7 @@ class CacheLines {
   std::uint64_t evictions_ = 0;
   std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop, or a request, waits for
   std::uint32_t held_ = 0;         // by atomic operations
+  std::set<std::uint64_t> lost_;   // modified lines, by number, that no flush has told of
 };
 
 }  // namespace cxloom

@@ -162,6 +162,7 @@ void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
     // What memory has lost itself is poisoned as what caches have.
     if (answer.poisoned) [[unlikely]]
       losses()->poison(access.transaction->line);
+    answered.version = answer.version;
     reply(*access.transaction, answer.hops, answer.failed && !answer.poisoned);
     return;
   }

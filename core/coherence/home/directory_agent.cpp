@@ -333,7 +333,8 @@ void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address
                                     const Message& cause) {
   const auto place = endpoint().system_context().map->find(address);
   Message& message = access.message;
-  address_to(*place, *this, message, opcode, address, size);
+  fill_in(*place, *this, message, opcode, address, size);
+  message.version = cause.version;
   message.destination = place->target;
   message.requester = cause.requester;
   message.age = cause.age;

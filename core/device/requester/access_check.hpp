@@ -13,6 +13,8 @@ namespace cxloom {
 void check_mapped(const Agent& requester, const Work& work, std::uint64_t number, const Access& access);
 /// Whether the flush of a line makes it durable. Throws InputError if not, but for a program, which may flush
 /// lines of volatile memory that nobody keeps coherent: they are written back.
-bool check_durable(const Agent& requester, const Work& work, std::uint64_t number, Address address);
+/// `brings`: it has data of its own.
+bool check_durable(const Agent& requester, const Work& work, std::uint64_t number, Address address,
+                   bool brings);
 
 }  // namespace cxloom

@@ -252,7 +252,7 @@ void Sequencer::access_lines(Request& request) {
 void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush && !path_.external_cache() && !request.is_copy()) [[unlikely]]
-      volatile_flushes_ += check_durable(*this, work(), request.id, request.address) ? 0 : 1;
+      volatile_flushes_ += check_durable(*this, work(), request.id, request.address, request.brings) ? 0 : 1;
     if (shared_) [[unlikely]]
       shared_->begins(request);
     if (past_.used() && past_.takes(request)) [[unlikely]]

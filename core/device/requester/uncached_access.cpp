@@ -16,6 +16,7 @@ void send_uncached(Agent& requester, Request& request) {
   if (request.kind == AccessKind::kFlush) [[unlikely]] {  // it does not know which bytes are dirty
     address = LineAddress::of(address).address();
     size = kLineBytes;
+    if (place.coherent()) request.message.snp = SnpType::kSnpInv;
   } else {
     const bool read = request.kind == AccessKind::kRead;
     const bool atomic = request.kind == AccessKind::kAtomic;

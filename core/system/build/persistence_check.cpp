@@ -153,6 +153,33 @@ class WaysToMemory {
   std::vector<std::uint32_t> sources_;  // requesters, and buffers, which drain
 };
 
+// Its home would not hear of a write-back that the buffer has answered, nor of a read.
+void check_coherent(const System& system) {
+  const AddressMap& map = system.address_map();
+  for (const AddressMap::Part& part : map.parts()) {
+    const auto place = map.find(part.extent.base);
+    if (!place->persistent || !place->coherent()) continue;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;
+    for (const MemoryTargetInfo& memory : part.memories) {
+      const std::uint32_t home = place->home == place->target ? memory.id.index() : place->home.index();
+      for (const auto& [component, requester] : system.roles().all<Requester>())
+        ways.emplace_back(component->id().index(), home);
+      ways.emplace_back(home, memory.id.index());
+    }
+    for (const auto& [from, to] : ways) {
+      BufferedWays passed(system, system.routes(), to);
+      if (!passed.reachable(from) || passed.from(from).some.empty()) continue;
+      throw InputError(
+          {"a persist buffer on a way to persistent memory that is kept coherent: it would answer "
+           "what the home of the line has to know of",
+           name_of(system, from) + " to " + name_of(system, to),
+           "a region without coherence, or no buffer on the way",
+           {}},
+          "devices." + system.topology().node(*passed.from(from).some.begin()).name + ".persist_buffer");
+    }
+  }
+}
+
 // What a buffer has answered for must reach memory, in order.
 void check_messages(const System& system, const Component& buffered) {
   const std::string path = "devices." + buffered.name() + ".persist_buffer";
@@ -186,6 +213,7 @@ void check_messages(const System& system, const Component& buffered) {
 void check_persist_buffers(const System& system) {
   const auto& buffers = system.roles().all<PersistDomain>();
   if (buffers.empty()) return;
+  check_coherent(system);
   Buffers used;
   std::deque<WaysToMemory> all;
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {

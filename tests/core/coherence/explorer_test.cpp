@@ -82,6 +82,20 @@ TEST(CoherenceExplorer, TwoLevels) {
   visit_all(setup, 12'000, {"MemInv", "BISnpData", "BIConflict"});
 }
 
+// A flush writes back as an eviction does, and its line stays or leaves.
+TEST(CoherenceExplorer, FlushesBesideSnoops) {
+  for (const bool keeps : {true, false}) {
+    for (const CleanEvictions notices : {CleanEvictions::kSilent, CleanEvictions::kNotified}) {
+      CoherenceSetup setup = two_caches(2, 1, 1);
+      for (HostSetup& host : setup.hosts) {
+        host.cache->clean_evictions = notices;
+        host.plan = {{write_of(0), read_of(0), flush_step(0, keeps)}, true};
+      }
+      visit_all(setup, 300, {"MemWr", "BISnpInv", "BIConflict"});
+    }
+  }
+}
+
 // One request in the agent at a time. What its snoops wait for comes in all the same.
 TEST(CoherenceExplorer, AnAgentOfOneTransaction) {
   CoherenceSetup setup = small_caches();

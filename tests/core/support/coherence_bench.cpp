@@ -89,6 +89,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     request.id = plan_.repeated ? 0 : number;
     request.kind = step.kind;
     request.size = step.size;
+    request.keeps = step.keeps;
     request.address = LineAddress{step.line}.address();
     request.target = endpoint().id();
     request.begin(endpoint().id(), Time{});
@@ -329,6 +330,7 @@ std::string CoherenceBench::describe(std::size_t choice) const {
   return "host" + std::to_string(next.host) +
          (step.kind == AccessKind::kRead    ? " is to read "
           : step.kind == AccessKind::kWrite ? " is to write "
+          : step.kind == AccessKind::kFlush ? " is to flush "
                                             : " is to change ") +
          to_text(LineAddress{step.line}.address());
 }

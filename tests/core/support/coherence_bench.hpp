@@ -30,11 +30,15 @@ struct Step {
   std::uint32_t line;
   bool fenced = false;  ///< not before all that the requester has made is answered
   std::uint16_t size = kLineBytes;
+  bool keeps = false;  ///< of a flush: the line stays
 };
 constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
 constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
 /// A write of a part of the line.
 constexpr Step write_in(std::uint32_t line) { return {AccessKind::kWrite, line, false, 8}; }
+constexpr Step flush_step(std::uint32_t line, bool keeps) {
+  return {AccessKind::kFlush, line, false, kLineBytes, keeps};
+}
 /// An atomic operation on 8 bytes of the line.
 constexpr Step atomic_of(std::uint32_t line) { return {AccessKind::kAtomic, line, false, 8}; }
 

@@ -29,7 +29,7 @@ constexpr Time kLocal = kProcess + kCache;
 /// A request that the home answers from memory, and the write of a modified line.
 constexpr Time kCleanMiss = kThere + kMemoryRead + kWay;
 constexpr Time kFlushTime = kThere + kMemoryWrite + kWay;
-constexpr AccessKind F = AccessKind::kFlush;
+constexpr AccessKind kFlush = AccessKind::kFlush;
 
 struct PersistStep {
   int host = 0;
@@ -107,7 +107,7 @@ struct PersistSteps {
 
 TEST(CoherentPersist, AFlushOfAModifiedLineEndsWhenMemoryHasIt) {
   for (const bool keeps : {true, false}) {
-    const PersistSteps steps(1, {{0, W}, {0, F, keeps}, {0, R}, {0, F, keeps}});
+    const PersistSteps steps(1, {{0, W}, {0, kFlush, keeps}, {0, R}, {0, kFlush, keeps}});
     EXPECT_EQ(steps.latency[0], kCleanMiss);
     EXPECT_EQ(steps.latency[1], kFlushTime);
     EXPECT_EQ(steps.latency[2], keeps ? kLocal : kCleanMiss);
@@ -118,14 +118,14 @@ TEST(CoherentPersist, AFlushOfAModifiedLineEndsWhenMemoryHasIt) {
 
 // The line stays exclusive: it is written again without a message.
 TEST(CoherentPersist, ALineThatIsKeptIsWrittenAgainAtOnce) {
-  const PersistSteps steps(1, {{0, W}, {0, F, true}, {0, W}, {0, F, true}});
+  const PersistSteps steps(1, {{0, W}, {0, kFlush, true}, {0, W}, {0, kFlush, true}});
   EXPECT_EQ(steps.latency[2], kLocal);
   EXPECT_EQ(steps.latency[3], kFlushTime);
   EXPECT_EQ(steps.in_memory(), 2U);
 }
 
 TEST(CoherentPersist, OthersNeedNotWaitForTheDataOfAFlushedLine) {
-  const PersistSteps flushed(2, {{0, W}, {0, F, true}, {1, R}});
+  const PersistSteps flushed(2, {{0, W}, {0, kFlush, true}, {1, R}});
   EXPECT_EQ(flushed.latency[2], kCleanMiss + kSnoop);
   const PersistSteps modified(2, {{0, W}, {1, R}});
   EXPECT_EQ(modified.latency[1], kCleanMiss + kSnoop + kWriteBack);
@@ -133,7 +133,7 @@ TEST(CoherentPersist, OthersNeedNotWaitForTheDataOfAFlushedLine) {
 
 // A host flushes what its own caches have: there is no message that asks a home for more.
 TEST(CoherentPersist, AFlushDoesNotReachTheCacheOfAnotherHost) {
-  const PersistSteps steps(2, {{0, W}, {1, F}});
+  const PersistSteps steps(2, {{0, W}, {1, kFlush}});
   EXPECT_EQ(steps.latency[1], kLocal);
   EXPECT_EQ(steps.in_memory(), 0U);
 }
@@ -143,7 +143,7 @@ TEST(CoherentPersist, AFlushDoesNotReachTheCacheOfAnotherHost) {
 TEST(CoherentPersist, AFlushWaitsForALineThatASnoopTakesAway) {
   // The snoop is with h0 at 10 us + p + c + w + l + w, and looked up c later.
   const Time snooped = 10_us + kThere + kWay + kCache;
-  const PersistSteps steps(2, {{0, W}, {1, W}, {0, F, false, snooped + 1_ns}});
+  const PersistSteps steps(2, {{0, W}, {1, W}, {0, kFlush, false, snooped + 1_ns}});
   EXPECT_EQ(steps.latency[2], kWriteBack - 1_ns);
   EXPECT_EQ(steps.in_memory(), 1U);
 }
@@ -152,7 +152,7 @@ TEST(CoherentPersist, AFlushWaitsForALineThatASnoopTakesAway) {
 TEST(CoherentPersist, ASnoopWaitsForAFlush) {
   for (const bool keeps : {true, false}) {
     const Time flushed = 10_us + kFlushTime;
-    const PersistSteps steps(2, {{0, W}, {0, F, keeps}, {1, W, false, 10_us + 1_ns}});
+    const PersistSteps steps(2, {{0, W}, {0, kFlush, keeps}, {1, W, false, 10_us + 1_ns}});
     EXPECT_EQ(steps.latency[1], kFlushTime);
     EXPECT_EQ(steps.run->number({"versions", "stale_reads"}), 0);
     EXPECT_GT(steps.latency[2], flushed - 10_us - 1_ns);
@@ -161,7 +161,7 @@ TEST(CoherentPersist, ASnoopWaitsForAFlush) {
 }
 
 TEST(CoherentPersist, AHostWithoutACacheWritesThroughTheHome) {
-  const PersistSteps steps(1, {{0, F}, {0, W}}, false);
+  const PersistSteps steps(1, {{0, kFlush}, {0, W}}, false);
   const Time write = kProcess + kWay + kLookup + kMemoryWrite + kWay;
   EXPECT_EQ(steps.latency[0], write);
   EXPECT_EQ(steps.latency[1], write);
@@ -222,8 +222,8 @@ SpecBuilder random_persistent_hosts(std::uint64_t seed, bool fails) {
     std::vector<Access> program;
     for (int i = 0; i < 50; ++i) {
       Access access = access_to(64 * draw.below(lines), draw.chance(2) ? W : R);
-      if (draw.chance(3)) access.kind = F;
-      access.keeps = access.kind == F && draw.chance(2);
+      if (draw.chance(3)) access.kind = kFlush;
+      access.keeps = access.kind == kFlush && draw.chance(2);
       if (draw.chance(10)) access = part_of(access_to(access.address.value(), AccessKind::kAtomic), 8);
       if (draw.chance(3)) access = behind_fence(access);
       program.push_back(access);
@@ -232,7 +232,7 @@ SpecBuilder random_persistent_hosts(std::uint64_t seed, bool fails) {
   }
   if (fails) {
     const std::uint64_t at = draw.between(1, 5'000);
-    const std::string memory = memories[draw.below(memories.size())];
+    const std::string& memory = memories[draw.below(memories.size())];
     const std::string host = "h" + std::to_string(draw.below(hosts));
     const bool device = draw.chance(2);
     const auto when = [](std::uint64_t ns) { return std::to_string(ns) + "ns"; };
@@ -314,7 +314,7 @@ std::string wrong_beside_coherence(Running& run) {
   const RequestTable& table = run.table();
   for (const bool failed : {true, false}) {
     for (std::size_t row = 0; row < table.rows(); ++row) {
-      if (table.kind[row] != static_cast<std::uint8_t>(F) || (table.error[row] != 0) != failed) continue;
+      if (table.kind[row] != static_cast<std::uint8_t>(kFlush) || (table.error[row] != 0) != failed) continue;
       const NodeId node{table.requester[row]};
       const LineAddress line = LineAddress::of(Address{table.address[row]});
       if (failed) {

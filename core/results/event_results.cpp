@@ -69,6 +69,30 @@ Reading read_after(const Happened& happened, std::size_t event, const Reading& e
   return end;
 }
 
+bool mends(const EventParams& event, const EventParams& broken) {
+  if (event.reset) return broken.viral && broken.viral->device == event.reset->device;
+  return event.repair && broken.fail && event.repair->device == broken.fail->device &&
+         std::ranges::is_permutation(event.repair->link, broken.fail->link);
+}
+
+// One of several links may fail by its number and be repaired with all of them.
+Value away(const Happened& happened, std::size_t event) {
+  const EventParams& mending = *happened[event]->params;
+  std::optional<Time> since;
+  for (std::size_t i = 0; i < event; ++i) {
+    const EventParams& broken = *happened[i]->params;
+    if (!mends(mending, broken)) continue;
+    if (!since || mending.reset || mending.repair->number == broken.fail->number) since = broken.at;
+  }
+  return since ? Value((mending.at - *since).ns()) : Value();
+}
+
+Value never_made(const EventPlayer& player, const EventPlayer::PlannedEvent& event) {
+  const auto number = static_cast<std::size_t>(&event - player.entries().data());
+  const Crashes::Crash* const crash = player.crash(number);
+  return crash && crash->never_made ? Value(static_cast<std::int64_t>(*crash->never_made)) : Value();
+}
+
 }  // namespace
 
 std::optional<Value> events_of(const Simulation& simulation) {
@@ -90,6 +114,8 @@ std::optional<Value> events_of(const Simulation& simulation) {
                                             .failed = event.cost.failed,
                                             .lost = event.cost.lost,
                                             .lasted = lasted.ns(),
+                                            .away = away(happened, i),
+                                            .never_made = never_made(simulation.events(), event),
                                             .requesters = requesters_around(simulation.system(), before,
                                                                             read_at(happened, i), after)}));
   }

@@ -45,6 +45,8 @@ struct EventMeasured {
   std::uint64_t failed = 0;
   std::uint64_t lost = 0;
   double lasted = 0;
+  Value away;
+  Value never_made;
   Value requesters;
 };
 
@@ -59,6 +61,13 @@ inline constexpr std::array kEventMeasures{
         "timeout"),
     measure<&EventMeasured::lasted>("lasted_ns", "ns",
                                     "from the event until the last of these, timeouts included"),
+    measure<&EventMeasured::away>(
+        "away_ns", "ns",
+        "of a repair or a reset: how long what it mends had been out of use; null for all other events"),
+    measure<&EventMeasured::never_made>(
+        "never_made", "",
+        "requests that the work of a host or an accelerator had still to make when it crashed; 0 if it went "
+        "on later; null for all other events, and where nobody knows how many"),
     measure<&EventMeasured::requesters>("requesters", "",
                                         "each requester before the event and after it, in the window",
                                         parts_of<kAroundEventMeasures>(true)),

@@ -230,6 +230,9 @@ def event_rows() -> Iterator[Turn]:
     reset = changed(failing(device="mem0"), ("devices.host.completion_timeout", "5us"))
     reset["events"].append({"at": "5us", "repair": {"device": "mem0", "cleared": True}})
     yield Turn("event.repair.cleared", reset, "events.1.repair.cleared", (True, False), RISES, failed)
+    boots = failing(device="host")
+    boots["events"].append({"at": "5us", "repair": {"device": "host", "restart": True}})
+    yield Turn("event.repair.restart", boots, "events.1.repair.restart", (False, True), RISES, answered)
     for kind in ("host", "accelerator"):
         dying = changed(failing(kind, device="sw"), ("devices.host.completion_timeout", "10us"))
         yield Turn(
@@ -238,6 +241,11 @@ def event_rows() -> Iterator[Turn]:
         )  # fmt: skip
     yield from virtual_switch_rows()
     yield from extent_rows()
+
+
+def answered(outcome: Run) -> float:
+    """Requests of the host that were answered with data."""
+    return float(outcome.summary["per_requester"]["host"]["requests"])
 
 
 def slowest_error(outcome: Run) -> float:

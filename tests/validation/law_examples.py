@@ -130,6 +130,17 @@ def viral(cleared: bool) -> Spec:
     return spec
 
 
+def crashed(restart: bool) -> Spec:
+    """A host that crashes and boots again, and goes on or not."""
+    spec = alone({"kind": "fixed"}, 0.5)
+    events = [
+        ("300ns", {"fail": {"device": "host"}}),
+        ("20us", {"repair": {"device": "host", "restart": restart}}),
+    ]
+    spec["events"] = [{"at": at, **event} for at, event in events]
+    return spec
+
+
 def sparing(size: str, buffer: str) -> Spec:
     """A row of a memory with one bank goes to a spare one while it is used."""
     spec = alone({"kind": "fixed", "banks": 1}, 0.5)
@@ -402,6 +413,7 @@ EXAMPLES = [
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
     *(viral(cleared) for cleared in (False, True)),
+    *(crashed(restart) for restart in (False, True)),
     *(sparing("1KiB", "64B"), sparing("4KiB", "1KiB")),
     *(removed(), removed("8KiB"), removed("64KiB"), removed(rate="1GB/s"), removed(room="8KiB")),
     *(tiered(kind, **host) for kind in (FAULTS, SAMPLES) for host in ({}, {"core": {}}, *CACHES)),

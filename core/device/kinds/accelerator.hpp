@@ -42,6 +42,9 @@ class Accelerator final : public CrashingDevice {
   void lose_memory() override {
     if (memory_) memory_->failed();
   }
+  void serve_again() override {
+    if (memory_) memory_->work_again();
+  }
 
   Sequencer sequencer_;
   std::unique_ptr<CoherentMemory> memory_;  // none: it has no memory

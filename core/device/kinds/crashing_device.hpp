@@ -1,4 +1,4 @@
-// A device with a workload that serves memory besides, and may crash as a whole.
+// A device with a workload that serves memory besides, and may crash as a whole, and boot again.
 #pragma once
 
 #include "component/endpoint.hpp"
@@ -13,12 +13,15 @@ class CrashingDevice : public Endpoint {
 
   void routes_changed(bool failed) override {
     if (failed && !crashed_) lose_memory();
-    crashed_ |= failed;
+    if (!failed && crashed_) serve_again();
+    crashed_ = failed;
   }
 
  protected:
-  /// Its memory, and the agent that keeps it coherent, lose what they have. They never work again.
+  /// Its memory, and the agent that keeps it coherent, lose what they have.
   virtual void lose_memory() = 0;
+  /// It has booted: they work again.
+  virtual void serve_again() = 0;
 
  private:
   bool crashed_ = false;

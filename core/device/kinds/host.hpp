@@ -38,6 +38,10 @@ class Host final : public CrashingDevice {
     if (home_agent_) home_agent_->failed();
     if (memory_) memory_->failed();
   }
+  void serve_again() override {
+    if (home_agent_) home_agent_->work_again();
+    if (memory_) memory_->work_again();
+  }
 
   Sequencer sequencer_;
   std::unique_ptr<MemoryController> memory_;  // none: it has no memory

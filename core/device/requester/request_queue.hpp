@@ -24,6 +24,10 @@ class RequestQueue {
   /// To be called before the run by a requester that has work: others need no memory.
   void prepare() { window_.prepare(); }
   std::uint32_t size() const { return size_; }
+  /// It has crashed: until `open` there is no place.
+  void close() { closed_size_ = std::exchange(size_, 0); }
+  void open() { size_ = std::exchange(closed_size_, 0); }
+  bool closed() const { return closed_size_ != 0; }
   /// What waits for a place.
   WaitList& slots() { return slots_; }
   /// What waits for the answer to an access that it depends on.
@@ -84,6 +88,7 @@ class RequestQueue {
   Pool<Request> requests_;
   WaitList dependences_;
   WaitList fence_;
+  std::uint32_t closed_size_ = 0;
   Time held_since_{-1};  // nothing but a fence has held the next access up since then
 };
 

@@ -116,6 +116,13 @@ class Requester {
   /// It makes no more requests, as `cease`, because it has crashed. The window stays open for the others; for
   /// the `last` with work it closes.
   virtual void crash(bool last) = 0;
+  /// It crashes, and will boot: it makes no more requests until then, and those under way end with an error,
+  /// whatever comes for them.
+  virtual void pause() {}
+  /// It has crashed and is there again. After `pause` it goes on with its next request.
+  virtual void boot() {}
+  /// It is between the two.
+  virtual bool paused() const { return false; }
   /// Its cache is outside of the simulation; null: it is not.
   virtual ExternalCache* external_cache() { return nullptr; }
   /// Nothing of what it has taken from its stream is answered before; it may say less than it could.

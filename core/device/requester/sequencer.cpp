@@ -160,7 +160,7 @@ void Sequencer::fetch() {
 // What the next access waits for; null: it can be issued.
 WaitList* Sequencer::obstacle() {
   const Access& next = source_.next();
-  if (in_flight() == queue_.size()) return &queue_.slots();
+  if (in_flight() >= queue_.size()) return &queue_.slots();
   if (path_.cache() && path_.cache()->victims() >= queue_.size()) return &write_back_buffer_;
   if (!queue_.allows(issued(), next.dependence)) return &queue_.dependences();
   if (next.dependence == kAllBefore && !quiet()) {
@@ -347,6 +347,8 @@ void Sequencer::complete(Request& request) {
     queue_.give_back(request);
     return;
   }
+  if (request.id < lost_before_) [[unlikely]]
+    request.failed = true;
   queue_.flip(request.id);
   count_.complete();
   meter_.completed(request, now);

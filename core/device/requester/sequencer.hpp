@@ -72,6 +72,18 @@ class alignas(64) Sequencer final : public Agent,
   void divide_window() override { count_.divide_window(); }
   void cease() override;
   void crash(bool last) override;
+  void pause() override {
+    if (!has_work()) return;
+    queue_.close();
+    lost_before_ = issued();
+    if (past_.used()) past_.drain();
+  }
+  void boot() override {
+    if (!queue_.closed()) return;
+    queue_.open();
+    take_made();
+  }
+  bool paused() const override { return queue_.closed(); }
   void resume() override;
 
   std::string why_no_replicator() const override;
@@ -153,6 +165,7 @@ class alignas(64) Sequencer final : public Agent,
 
   WaitList write_back_buffer_;
   std::uint64_t volatile_flushes_ = 0;
+  std::uint64_t lost_before_ = 0;  // requests with numbers below were under way when it crashed
   std::optional<CoreParams> core_params_;
   Traits traits_;
 };

@@ -112,6 +112,7 @@ FailureActions::FailureActions(Kernel& kernel, EventSource& source, System& syst
       source_(source),
       system_(system),
       failures_(ends_of_links(system), system.components().size()),
+      crashes_(kernel, source, system),
       parts_(events),
       rerouted_(std::move(rerouted)) {}
 
@@ -125,16 +126,15 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
       check_links(found);
       if (failed) refuse_event("it has failed already", part.described(), "a repair before it fails again");
       failed_.push_back(found);
+      if (crashes_.requester_of(found)) crashes_.expect(number, found);
       if (MemoryOwner* const memory = failing_memory(found)) memory->expect_failures();
       if (const ReplicaSets* const replicas = system_.system_context().replicas.get())
         replicas->expect_failures();
-    } else if (failed && crashing(found)) {
-      refuse_event("a host or an accelerator that has crashed stays so", part.described(),
-                   "no repair of it: what it would do next is another workload");
     } else {
       if (!failed)
         refuse_event("it has not failed", part.described(),
                      "what an event before this one makes fail: the same link, links or device");
+      crashes_.expect_boot(number, event, found);
       std::erase_if(failed_, [&](const FailingPart& part_of_it) { return covers(found, part_of_it); });
       if (event.repair->cleared) with_path("cleared", [&] { check_cleared(found); });
     }
@@ -142,7 +142,7 @@ void FailureActions::expect(std::size_t number, const EventParams& event) {
 }
 
 void FailureActions::foretell(const std::vector<EventParams>& events) {
-  std::vector<RouteEpoch> epochs = route_epochs(events, parts_, failures_);
+  std::vector<RouteEpoch> epochs = route_epochs(events, parts_, failures_, crashes_.boots());
   plan_virtual_channels(system_, epochs);
   system_.expect(std::move(epochs));
   const std::vector<std::vector<Time>> down = failure_times(events, parts_, failures_);
@@ -231,6 +231,10 @@ void FailureActions::check_links(const FailingPart& part) const {
   }
 }
 
+void FailureActions::expect_work(const EventParams& event) {
+  if (event.repair) with_path("repair", [&] { crashes_.expect_work(event); });
+}
+
 void FailureActions::act(std::size_t number, const EventParams& event) {
   if (event.fail) {
     fail(number, event.fail->reroute_time);
@@ -241,18 +245,14 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
 
 void FailureActions::fail(std::size_t number, Time reroute_time) {
   const FailingPart& part = parts_[number];
-  Requester* const requester = crashing(part);
-  if (requester) {
-    const NodeId node = system_.components()[part.device]->id();
-    if (ReplicaSets* const replicas = system_.system_context().replicas.get()) replicas->has_crashed(node);
-    crash(*requester, node);
-  }
+  if (crashes_.find(number)) crashes_.crash(number);
   if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
   for (const std::size_t index : failures_.fail(part, number)) {
     system_.links()[index].forward->interrupt();
     system_.links()[index].backward->interrupt();
   }
-  if (!requester) each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
+  if (!crashes_.find(number))
+    each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
   if (part.device != FailingPart::kNone) forget_lines_of(system_.components()[part.device]->id());
   if (failing_memory(part)) {
     const NodeId node = system_.components()[part.device]->id();
@@ -287,29 +287,6 @@ void FailureActions::forget_lines_of(NodeId home) const {
   }
 }
 
-// Null: it is a link, a switch or a memory.
-Requester* FailureActions::crashing(const FailingPart& part) const {
-  if (part.device == FailingPart::kNone) return nullptr;
-  return system_.roles().of<Requester>(system_.components()[part.device]->id());
-}
-
-// It makes no more requests, and all that is in its cache is gone. Those under way end with its links.
-void FailureActions::crash(Requester& requester, NodeId node) const {
-  const auto at_work = [&](const auto& each) {
-    return each.role != &requester && each.role->has_work() && !each.role->out_of_work();
-  };
-  requester.crash(!std::ranges::any_of(system_.roles().all<Requester>(), at_work));
-  if (CacheAgent* const cache = requester.losing_cache()) lost(cache->crashed(), node);
-}
-
-// The modified lines of the cache at that node. Of those that nobody keeps coherent nobody else knows.
-void FailureActions::lost(const std::vector<LineAddress>& lines, NodeId node) const {
-  for (const LineAddress line : lines) {
-    const auto place = system_.address_map().find(line.address());
-    if (place->coherent()) system_.roles().of<CoherenceHome>(place->home)->data_lost(line, node);
-  }
-}
-
 // The ends of its links at a device that fails, or is repaired.
 void FailureActions::each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const {
   for (const std::size_t index : part.links) {
@@ -321,7 +298,9 @@ void FailureActions::each_end_at(const FailingPart& part, const std::function<vo
 }
 
 // The failure becomes known: only links that have not been repaired meanwhile matter.
-void FailureActions::wake(std::uint8_t /*kind*/, std::uint64_t number) {
+void FailureActions::wake(std::uint8_t /*kind*/, std::uint64_t number) { become_known(number); }
+
+void FailureActions::become_known(std::size_t number) {
   const std::vector<std::size_t> found = failures_.discover(parts_[number], number);
   if (found.empty()) return;
   compute_routes();
@@ -339,6 +318,9 @@ void FailureActions::repair(std::size_t number, bool cleared) {
   }
   if (parts_[number].device != FailingPart::kNone)  // another one in its place is put to use
     system_.set_offline(system_.components()[parts_[number].device]->id(), false);
+  // What waits for links that are trained anew is lost with them.
+  if (const auto boot = crashes_.boots().find(number); boot != crashes_.boots().end())
+    become_known(boot->second);
   const std::vector<std::size_t> repaired = failures_.repair(parts_[number]);
   wait_for_discovery(parts_[number]);
   compute_routes();
@@ -350,6 +332,7 @@ void FailureActions::repair(std::size_t number, bool cleared) {
     for (const LinkEnd* end : {system_.links()[link].forward, system_.links()[link].backward})
       system_.components()[end->owner().id().index()]->link_repaired();
   }
+  crashes_.boot(parts_[number]);
 }
 
 // A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over,
@@ -388,7 +371,7 @@ void FailureActions::cut_caches_off() const {
     const NodeId node = component->id();
     for (const auto& [at, home] : system_.roles().all<CoherenceHome>()) {
       if (may_keep_lines(system_, node, at->id())) continue;
-      lost(cache->cut_off(at->id()), node);
+      crashes_.lost(cache->cut_off(at->id()), node);
     }
   }
 }

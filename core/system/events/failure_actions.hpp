@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "system/events/actions.hpp"
+#include "system/events/crashes.hpp"
 #include "system/routes/link_failures.hpp"
 
 namespace cxloom {
@@ -18,7 +19,6 @@ class EventSource;
 class Kernel;
 class LinkEnd;
 class MemoryOwner;
-class Requester;
 class System;
 
 /// Where nothing fails, nothing is lost: throws InputError for a requester with a timeout.
@@ -40,7 +40,9 @@ class FailureActions final : public EventActions, public EventHandler {
   void expect(std::size_t number, const EventParams& event) override;
   /// All events were expected: the system hears what will fail, and which routes there will be.
   void foretell(const std::vector<EventParams>& events);
+  void expect_work(const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  const Crashes& crashes() const { return crashes_; }
 
   std::string name() const override { return "events"; }
   /// The event of this number becomes known.
@@ -50,9 +52,7 @@ class FailureActions final : public EventActions, public EventHandler {
   FailingPart find_part(const FailedPart& part) const;
   void check_links(const FailingPart& part) const;
   void fail(std::size_t number, Time reroute_time);
-  Requester* crashing(const FailingPart& part) const;
-  void crash(Requester& requester, NodeId node) const;
-  void lost(const std::vector<LineAddress>& lines, NodeId node) const;
+  void become_known(std::size_t number);
   void repair(std::size_t number, bool cleared);
   MemoryOwner* failing_memory(const FailingPart& part) const;
   void check_cleared(const FailingPart& part) const;
@@ -66,6 +66,7 @@ class FailureActions final : public EventActions, public EventHandler {
   EventSource& source_;
   System& system_;
   LinkFailures failures_;
+  Crashes crashes_;
   std::vector<FailingPart> parts_;   // by the number of the event; of others nothing
   std::vector<FailingPart> failed_;  // behind what was expected so far
   std::function<void()> rerouted_;

@@ -135,7 +135,8 @@ CacheAgent* LostMessages::cache_of(NodeId node) {
 bool LostMessages::is_requester(NodeId node) const { return system_.roles().of<Requester>(node) != nullptr; }
 
 Time LostMessages::completion_timeout_of(NodeId node) const {
-  return system_.roles().of<Requester>(node)->traits().completion_timeout;
+  const Requester& requester = *system_.roles().of<Requester>(node);
+  return requester.paused() ? Time{} : requester.traits().completion_timeout;
 }
 
 }  // namespace cxloom

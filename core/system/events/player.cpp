@@ -61,6 +61,7 @@ void EventPlayer::attach(System& system) {
                                                      memory_changed();
                                                    });
   FailureActions& failing = *failures;
+  failures_ = failures.get();
   actions_.push_back(std::move(failures));
   actions_.push_back(std::move(bindings));
   actions_.push_back(std::make_unique<ExtentActions>(kernel_, system));
@@ -85,6 +86,10 @@ void EventPlayer::attach(System& system) {
 void EventPlayer::expect_work() {
   for (std::size_t i = 0; i < entries_.size(); ++i)
     with_path(path_of(i), [&] { entries_[i].actions->expect_work(*entries_[i].params); });
+}
+
+const Crashes::Crash* EventPlayer::crash(std::size_t number) const {
+  return failures_ ? failures_->crashes().find(number) : nullptr;
 }
 
 const Removal* EventPlayer::removal(std::size_t number) const {

@@ -12,11 +12,13 @@
 #include "kernel/event_source.hpp"
 #include "system/events/actions.hpp"
 #include "system/events/answered.hpp"
+#include "system/events/crashes.hpp"
 #include "system/events/lost_messages.hpp"
 #include "system/spec/event_params.hpp"
 
 namespace cxloom {
 
+class FailureActions;
 class Kernel;
 class OfflineActions;
 class Removal;
@@ -49,6 +51,8 @@ class EventPlayer final : public EventHandler {
   /// The event of this number happens.
   void wake(std::uint8_t kind, std::uint64_t number) override;
 
+  /// The host or accelerator that crashes by the event of this number; null: none does.
+  const Crashes::Crash* crash(std::size_t number) const;
   /// What has become of a memory that the event of this number takes out of use; null: it takes none, or has
   /// not happened.
   const Removal* removal(std::size_t number) const;
@@ -74,6 +78,7 @@ class EventPlayer final : public EventHandler {
   std::vector<PlannedEvent> entries_;
   std::vector<std::unique_ptr<EventActions>> actions_;
   OfflineActions* offlines_ = nullptr;  // one of them
+  FailureActions* failures_ = nullptr;  // another
   std::unique_ptr<LostMessages> lost_;
   std::function<void()> changed_;
 };

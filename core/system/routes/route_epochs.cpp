@@ -22,7 +22,8 @@ struct Step {
 }  // namespace
 
 std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
-                                     const std::vector<FailingPart>& parts, LinkFailures failures) {
+                                     const std::vector<FailingPart>& parts, LinkFailures failures,
+                                     const std::map<std::size_t, std::size_t>& boots) {
   std::vector<RouteEpoch> epochs;
   epochs.push_back({{}, {}, failures.avoided(), {}});
   std::set<Step> steps;
@@ -41,6 +42,9 @@ std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
       steps.insert({step.at + event.fail->reroute_time, true, step.event});
       continue;
     } else {
+      const auto crash = boots.find(step.event);
+      if (crash != boots.end() && !failures.discover(part, crash->second).empty())
+        epochs.push_back({step.at, events[crash->second].described(), failures.avoided(), {}});
       failures.repair(part);
     }
     epochs.push_back({step.at, event.described(), failures.avoided(), {}});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -17,9 +18,11 @@ namespace cxloom {
 class System;
 
 /// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch
-/// is the beginning of the run. No epoch has a plan yet: `plan_virtual_channels` makes them.
+/// is the beginning of the run. `boots`: by the event of a repair that of the crash which is known with it,
+/// at the latest. No epoch has a plan yet: `plan_virtual_channels` makes them.
 std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
-                                     const std::vector<FailingPart>& parts, LinkFailures failures);
+                                     const std::vector<FailingPart>& parts, LinkFailures failures,
+                                     const std::map<std::size_t, std::size_t>& boots);
 
 /// By link: when it goes down, in order, by itself or with one of its devices.
 std::vector<std::vector<Time>> failure_times(const std::vector<EventParams>& events,

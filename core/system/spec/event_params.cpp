@@ -26,8 +26,7 @@ void describe_part(Schema<Params>& schema) {
       .doc(
           "A switch: all its links, and what it holds. Or a memory: all its links (heads), the requests in "
           "it, and what its memory holds unless that is persistent. Or a host or an accelerator, which "
-          "crashes: it makes no more requests, its cache and its memory are lost, and its links are down for "
-          "good.");
+          "crashes: it makes no more requests, and its cache and its memory are lost.");
   schema.rule("exactly one of link and device is needed",
               [](const Params& part) { return part.link.empty() == part.device.has_value(); });
   schema.effective(
@@ -59,7 +58,8 @@ void FailParams::describe(Schema<FailParams>& schema) {
 
 void RepairParams::describe(Schema<RepairParams>& schema) {
   schema.doc(
-      "A link, a switch or a memory that failed works again, and routes lead over it from that instant on.");
+      "A link or a device that failed works again, and routes lead over it from that instant on. A host or "
+      "an accelerator has booted.");
   describe_part(schema);
   schema.field("cleared", &RepairParams::cleared)
       .doc(
@@ -67,6 +67,10 @@ void RepairParams::describe(Schema<RepairParams>& schema) {
           "that is not persistent, so that reads of it are served. Otherwise they are answered with poison "
           "until the whole line is written.")
       .source("CXL 3.x, section 9.7: CXL reset, with memory clear or without");
+  schema.field("restart", &RepairParams::restart)
+      .doc(
+          "Of a host or an accelerator that had crashed: its work goes on with the request behind the last "
+          "that it made. Otherwise its work is over, and what it had still to do is counted (never_made).");
 }
 
 namespace {

@@ -31,6 +31,7 @@ struct FailParams : FailedPart {
 
 struct RepairParams : FailedPart {
   bool cleared = false;
+  bool restart = false;
 
   static void describe(Schema<RepairParams>& schema);
 };

@@ -638,6 +638,8 @@ class SummaryEvents(TypedDict, total=False):
     failed: Any
     lost: Any
     lasted_ns: Any
+    away_ns: Any
+    never_made: Any
     requesters: Mapping[str, SummaryEventsRequesters]
 
 

@@ -341,11 +341,13 @@ def _device(
 
 _LATENCY: tuple[Literal["mean", "p50", "p99", "p999", "max"], ...] = ("mean", "p50", "p99", "p999", "max")
 
-_EVENT: dict[Literal["rerouted", "failed", "lost", "lasted_ns"], str] = {
+_EVENT: dict[Literal["rerouted", "failed", "lost", "lasted_ns", "away_ns", "never_made"], str] = {
     "rerouted": "rerouted messages",
     "failed": "error answers",
     "lost": "lost messages",
     "lasted_ns": "lasted ns",
+    "away_ns": "away ns",
+    "never_made": "requests never made",
 }
 
 _TIERING: dict[

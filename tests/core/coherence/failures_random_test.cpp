@@ -67,8 +67,14 @@ void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>
   }
   if (draw.chance(3)) {
     const std::uint64_t at = draw.between(1, 20'000);
-    all.push_back({at, test::fail_device(std::to_string(at) + "ns",
-                                         crashing[draw.below(crashing.size())].c_str(), "300ns")});
+    const std::string& crashes = crashing[draw.below(crashing.size())];
+    all.push_back({at, test::fail_device(std::to_string(at) + "ns", crashes.c_str(), "300ns")});
+    if (!draw.chance(3)) {
+      const std::uint64_t boots = at + draw.below(6'000);
+      Value::Map repair{{"device", crashes}};
+      if (draw.chance(2)) repair.emplace_back("restart", true);
+      all.push_back({boots, {{"at", std::to_string(boots) + "ns"}, {"repair", repair}}});
+    }
   }
   std::ranges::stable_sort(all, {}, &Happening::at);
   for (const Happening& each : all) system.event(each.event);

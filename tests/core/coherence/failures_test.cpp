@@ -219,15 +219,15 @@ TEST(CoherenceFailures, ACrashedHostLosesItsLinesAndMakesNoMoreRequests) {
   EXPECT_EQ(around("latency_ns"), kIdleMiss.ns());
 }
 
-TEST(CoherenceFailures, AHostThatCrashedIsNotRepaired) {
-  SpecBuilder system;
-  system.device("h0", "host")
-      .device("mem", "memory", {{"capacity", "1MiB"}})
-      .link("h0", "mem")
-      .region({"mem"});
-  system.replay("h0", {access_to(0)});
-  system.event(crash("1us", "h0")).event(repair_device("2us", "h0"));
-  EXPECT_NE(refusal_of(system).find("has crashed stays so"), std::string::npos) << refusal_of(system);
+// Its home takes it again with its first request.
+TEST(CoherenceFailures, AHostThatHasBootedIsAskedAgain) {
+  Value::Map boot = repair_device("15us", "h0");
+  boot[1].second = Value::Map{{"device", "h0"}, {"restart", true}};
+  const FailingRun played({{0, 0, W}, {1, 0, R}, {0, 64, R}, {1, 64, R}}, {crash("5us", "h0"), boot});
+  EXPECT_EQ(played.latency(1), kIdleMiss + kAnswerTimeout);
+  EXPECT_EQ(played.latency(2), kIdleMiss);
+  EXPECT_EQ(played.latency(3), kThere + kSnoop + kMemoryRead + kWay);
+  EXPECT_EQ(played.errors(), 1);
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ def one_of_each_instant(look: Look) -> dict[str, Spec]:
     return {name.split()[0]: event for name, event in look.summary["events"].items()}
 
 
+def crashes(look: Look, name: str | None) -> bool:
+    """A host answers itself, too, where no way leads on."""
+    return look.spec["devices"].get(name, {}).get("kind") in ("host", "accelerator")
+
+
 def of_memories(look: Look) -> int:
     """Requests that memories answered with poison or an error as they were viral, or had been."""
     return sum(
@@ -35,6 +40,7 @@ def failed_and_lost(look: Look, value: int, event: str) -> None:
     failed, lost = over_events(look, "failed"), over_events(look, "lost")
     of_engines = sum(engine["lost"] for engine in look.summary["per_io"].values())
     others = any("cache" in device or "vcs" in device for device in look.spec["devices"].values())
+    others |= any(crashes(look, event.get("fail", {}).get("device")) for event in look.spec["events"])
     if look.whole and not others and not look.given_up:  # lines of pages that stayed are no requests
         look.equal(lost, timeouts + of_engines)
         wrong = int(look.wrong.sum()) - of_memories(look)
@@ -57,6 +63,29 @@ def lasted(look: Look, value: float, event: str) -> None:
     """As long as there was somebody to feel it."""
     cost = look.summary["events"][event]
     look.equal(value > 0, cost["failed"] + cost["lost"] + cost["rerouted"] > 0)
+
+
+@law("events.*.away_ns")
+def away(look: Look, value: float | None, event: str) -> None:
+    """From what broke it to what mends it, which are events of the same part."""
+    mends = event.split()[1] in ("repair", "reset")
+    look.equal(value is not None, mends)
+    if value is not None:
+        look.within(value, 0)
+
+
+@law("events.*.never_made")
+def never_made(look: Look, value: int | None, event: str) -> None:
+    """Only a host or an accelerator that crashes leaves requests unmade: with those that it has made they are all."""
+    name = event.split()[-1]
+    if event.split()[1] != "fail" or not crashes(look, name):
+        look.equal(value, None)
+    elif value is not None:
+        look.within(value, 0)
+        once = sum(each.get("fail", {}).get("device") == name for each in look.spec["events"]) == 1
+        wanted = look.spec["workload"].get(name, {}).get("requests")
+        if look.whole and once and isinstance(wanted, int):
+            look.equal(value + int(look.all_of("requester", name).sum()), wanted)
 
 
 @law("per_switch.*.isolation_errors", "per_switch.*.removal_errors")

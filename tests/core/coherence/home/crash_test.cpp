@@ -101,5 +101,55 @@ TEST(HomeCrash, MemoryOfOthersIsOutOfReachWithItsHome) {
   EXPECT_EQ(run.number({"coherence", "lines_poisoned"}), 1.0);
 }
 
+Value::Map boot_at(const std::string& at, bool cleared = false) {
+  Value::Map repair{{"device", "home"}};
+  if (cleared) repair.emplace_back("cleared", true);
+  return {{"at", at}, {"repair", repair}};
+}
+
+constexpr Time kMissAtHome = kThere + kMemoryRead + kWay;
+
+TEST(HomeCrash, ABootLeavesPoisonUntilALineIsWrittenAsAWhole) {
+  const KeptRun played("hdm-h", {{0, 0, W}, {0, 64, R}, {1, 0, R}, {1, 0, W}, {0, 0, R}},
+                       {crash_at("12us"), boot_at("15us")});
+  EXPECT_EQ(played.latency(2), kMissAtHome);
+  EXPECT_EQ(played.latency(3), kMissAtHome);  // nobody is snooped: the filter is empty
+  EXPECT_EQ(played.latency(4), kThere + kSnoop + kWay);
+  EXPECT_EQ(played.errors(), 1);
+  EXPECT_EQ(played.of("d1", "poison_consumed"), 1.0);
+}
+
+TEST(HomeCrash, ABootThatClearsItsMemoryLeavesNone) {
+  const KeptRun played("hdm-h", {{0, 0, W}, {0, 64, R}, {1, 0, R}},
+                       {crash_at("12us"), boot_at("15us", true)});
+  EXPECT_EQ(played.latency(2), kMissAtHome);
+  EXPECT_EQ(played.errors(), 0);
+}
+
+TEST(HomeCrash, MemoryOfOthersIsAsItWasButForWhatACacheHadAlone) {
+  SpecBuilder system;
+  system.device("home", "host", {{"home_agent", Value::Map{{"answer_timeout", "5us"}}}});
+  for (const char* name : {"d0", "d1"})
+    system.device(name, "accelerator", {{"cache", Value::Map{{"size", "1KiB"}, {"ways", 0}}}});
+  system.device("sw", "switch");
+  slow_memory(system).link("home", "sw").link("d0", "sw").link("d1", "sw").link("mem", "sw");
+  system.region({"mem"}, {{"coherence", "hdm-h"}, {"home", "home"}, {"size", "1MiB"}});
+  const auto timed = [](std::uint64_t line, AccessKind kind, Time at) {
+    Access access = access_to(line * kLineBytes, kind);
+    access.timed = true;
+    access.timestamp = at;
+    return access;
+  };
+  system.replay("d0", {timed(1, W, 0_us), timed(2, R, 1_us), timed(3, R, 40_us)}, {{"replay", "timestamps"}});
+  system.replay("d1", {timed(2, R, 2_us), timed(1, R, 20_us), timed(2, R, 21_us), timed(4, R, 40_us)},
+                {{"replay", "timestamps"}});
+  system.event(crash_at("5us")).event(boot_at("10us"));
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.number({"errors", "requests"}), 1.0);  // of line 1, which d0 had written; 2 was shared
+  EXPECT_EQ(run.number({"per_requester", "d1", "poison_consumed"}), 1.0);
+  EXPECT_EQ(run.number({"coherence", "poisoned_lines"}), 1.0);
+}
+
 }  // namespace
 }  // namespace cxloom::test

@@ -152,7 +152,10 @@ def test_mistakes_are_refused(events: Any, message: str, path: str) -> None:
     assert raised.value.path == path
 
 
-def test_coherent_memory_is_refused() -> None:
-    with pytest.raises(InputError, match="a memory that is kept coherent") as raised:
-        cx.run(system(("1us", VIRAL), memory={"dcoh": {}}, region={"coherence": "hdm-db"}))
-    assert raised.value.path == "events[0].viral.device"
+@pytest.mark.parametrize("reads", ["100%", "0%"])
+def test_the_agent_before_a_memory_hands_on_what_that_answers(reads: str) -> None:
+    agent = {"dcoh": {"lookup_time": "0ns"}}
+    events = ("20020ns", VIRAL), ("40020ns", reset(cleared=True))
+    result = cx.run(system(*events, memory=agent, region={"coherence": "hdm-db"}, reads=reads))
+    assert errors(result) == 20
+    assert result.summary["per_memory"]["mem"]["viral_errors"] == 20

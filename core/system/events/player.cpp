@@ -77,7 +77,11 @@ void EventPlayer::attach(System& system) {
     with_path(path_of(i), [&] { entry.actions->expect(i, *entry.params); });
   }
   lost_ = std::make_unique<LostMessages>(kernel_, source_->events, system, entries_.front().cost);
-  if (anything_fails) system.system_context().failures = lost_.get();
+  // A home hears of what its memory has lost.
+  const bool loses_lines =
+      system.address_map().has_coherent() &&
+      std::ranges::any_of(events, [](const EventParams& event) { return event.viral.has_value(); });
+  if (anything_fails || loses_lines) system.system_context().failures = lost_.get();
   failing.foretell(events);
   for (std::size_t i = 0; i < entries_.size(); ++i)
     kernel_.schedule_background(entries_[i].params->at, source_->events, *this, 0, i);

@@ -1,14 +1,13 @@
 #include "system/events/viral_actions.hpp"
 
-#include <algorithm>
 #include <functional>
 
+#include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/replica_set.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
-#include "protocol/address_map.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -22,25 +21,10 @@ MemoryOwner& ViralActions::memory_of(const std::string& device) const {
   });
 }
 
-// A coherency agent, in the device or in another, would ask caches for lines that it must not take.
-void ViralActions::check_coherence(const std::string& device) const {
-  const AddressMap& map = system_.address_map();
-  const NodeId node = system_.component(device).id();
-  for (const AddressMap::Part& part : map.parts()) {
-    const auto is_it = [&](const MemoryTargetInfo& target) { return target.id == node; };
-    if (std::ranges::none_of(part.memories, is_it) || !map.find(part.extent.base)->coherent()) continue;
-    with_path("device", [&] {
-      refuse_event("a memory that is kept coherent", "the region at " + to_text(part.extent.base),
-                   "regions without coherence");
-    });
-  }
-}
-
 void ViralActions::expect(std::size_t /*number*/, const EventParams& event) {
   if (event.viral) {
     with_path("viral", [&] {
       MemoryOwner& memory = memory_of(event.viral->device);
-      check_coherence(event.viral->device);
       if (!viral_.insert(event.viral->device).second) {
         with_path("device", [&] {
           refuse_event("it is viral already", "'" + event.viral->device + "'", "a reset before that");
@@ -66,6 +50,9 @@ void ViralActions::act(std::size_t /*number*/, const EventParams& event) {
     memory_of(event.viral->device).begin_viral();
   } else {
     memory_of(event.reset->device).end_viral(event.reset->cleared);
+    CoherenceHome* const home =
+        system_.roles().of<CoherenceHome>(system_.component(event.reset->device).id());
+    if (home && event.reset->cleared) home->contents_cleared();
     for (const auto& [component, buffer] : system_.roles().all<PersistDomain>()) buffer->try_again();
   }
   ReplicaSets* const replicas = system_.system_context().replicas.get();

@@ -23,7 +23,6 @@ class ViralActions final : public EventActions {
 
  private:
   MemoryOwner& memory_of(const std::string& device) const;
-  void check_coherence(const std::string& device) const;
 
   const Kernel& kernel_;
   System& system_;

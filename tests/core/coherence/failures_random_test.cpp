@@ -39,7 +39,8 @@ using Ends = std::pair<std::string, std::string>;
 /// Some links, switches and memories fail up to three times, and most of them are repaired. Now and then one
 /// of the requesters that may crash does.
 void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>& links,
-                  const std::vector<std::string>& devices, const std::vector<std::string>& crashing) {
+                  const std::vector<std::string>& devices, const std::vector<std::string>& memories,
+                  const std::vector<std::string>& crashing) {
   struct Happening {
     std::uint64_t at;
     Value::Map event;
@@ -64,6 +65,13 @@ void add_failures(Draw& draw, test::SpecBuilder& system, const std::vector<Ends>
       all.push_back({at, {{"at", when()}, {"repair", part}}});
       at += draw.below(3'000);
     }
+  }
+  if (!memories.empty() && draw.chance(4)) {
+    std::uint64_t at = draw.between(1, 20'000);
+    const Value::Map memory{{"device", memories[draw.below(memories.size())]}};
+    all.push_back({at, {{"at", std::to_string(at) + "ns"}, {"viral", memory}}});
+    at += draw.below(8'000);
+    if (!draw.chance(4)) all.push_back({at, {{"at", std::to_string(at) + "ns"}, {"reset", memory}}});
   }
   if (draw.chance(3)) {
     const std::uint64_t at = draw.between(1, 20'000);
@@ -105,7 +113,7 @@ class Failing {
     std::vector<std::string> devices = switches_;
     devices.insert(devices.end(), memories_.begin(), memories_.end());
     crashing_.push_back(made_.requesters.back().name);
-    add_failures(draw_, made_.system, links_, devices, crashing_);
+    add_failures(draw_, made_.system, links_, devices, memories_, crashing_);
     made_.system.region(targets_, region_);
     made_.system.run_with({{"seed", static_cast<std::int64_t>(seed_ % 1000)},
                            {"routing", draw_.one_of({"deterministic", "deterministic", "adaptive"})}});

@@ -230,5 +230,49 @@ TEST(CoherenceFailures, AHostThatHasBootedIsAskedAgain) {
   EXPECT_EQ(played.errors(), 1);
 }
 
+Value::Map of_viral(const std::string& at, const char* what, bool cleared = false) {
+  Value::Map memory{{"device", "mem"}};
+  if (cleared) memory.emplace_back("cleared", true);
+  return {{"at", at}, {what, memory}};
+}
+
+// Without a failure timeouts have no effect.
+const Value::Map kMuchLater = fail_link("1ms", "h0", "bus", "1us");
+
+// What caches have stays good. What a snoop writes back is not kept, and the memory reads as poison.
+TEST(CoherenceFailures, AViralMemoryAnswersItsHomeWithPoison) {
+  const FailingRun played({{0, 0, W},
+                           {0, 0, R},
+                           {1, 0, R},
+                           {0, 0, R},
+                           {1, 64, W},
+                           {1, 64, R},
+                           {1, 0, W, 8},
+                           {1, 0, W},
+                           {1, 0, R}},
+                          {of_viral("5us", "viral"), kMuchLater});
+  EXPECT_EQ(played.latency(1), kProcess + kCache);
+  EXPECT_EQ(played.latency(2), kThere + kSnoop + kWriteBack + kMemoryRead + kWay);
+  EXPECT_EQ(played.latency(4), kIdleMiss);  // of the whole line: what it reads is of no matter
+  EXPECT_EQ(played.latency(5), kProcess + kCache);
+  EXPECT_EQ(played.latency(8), kProcess + kCache);
+  EXPECT_EQ(played.latency(3), kProcess + kCache);  // the snoop has left it a copy
+  EXPECT_EQ(played.errors(), 2);                    // of steps 2 and 6
+  EXPECT_EQ(played.of_host("h0", "dirty_lines_lost"), 1.0);
+  EXPECT_EQ(played.of_home("snoops_timed_out"), 0.0);
+}
+
+// The agent goes on: what is modified elsewhere is written back to the memory that was reset.
+TEST(CoherenceFailures, AResetOfAViralMemoryTakesWhatIsWrittenBack) {
+  for (const bool cleared : {false, true}) {
+    const FailingRun played({{0, 0, W}, {0, 64, R}, {1, 64, R}, {1, 0, R}, {1, 128, R}},
+                            {of_viral("15us", "viral"), of_viral("18us", "reset", cleared), kMuchLater});
+    EXPECT_EQ(played.latency(2), kThere + kSnoop + kMemoryRead + kWay);  // a clean copy, and no data
+    EXPECT_EQ(played.latency(3), kThere + kSnoop + kWriteBack + kMemoryRead + kWay);
+    EXPECT_EQ(played.errors(), cleared ? 0 : 2);                         // of steps 2 and 4
+    EXPECT_EQ(played.of_home("poison_delivered"), cleared ? 0.0 : 4.0);  // and of the reads at the end
+  }
+}
+
 }  // namespace
 }  // namespace cxloom::test

@@ -313,6 +313,10 @@ void ReplicaSets::written(NodeId by, NodeId memory, std::uint64_t bytes) const {
   if (observer) observer->drained(by, memory, bytes);
 }
 
+void ReplicaSets::read_for_copy(NodeId memory, std::uint64_t bytes) const {
+  if (observer) observer->copied_from(memory, bytes);
+}
+
 // ---- Failures
 
 bool ReplicaSets::usable(const ReplicaSet& set, std::size_t copy) const {

@@ -315,6 +315,8 @@ class ReplicaSets {
   RequestObserver* observer = nullptr;
   /// Bytes of a line have been written to a further copy, by a device.
   void written(NodeId by, NodeId memory, std::uint64_t bytes) const;
+  /// Bytes of a line have been read from a copy to make another one anew.
+  void read_for_copy(NodeId memory, std::uint64_t bytes) const;
   /// Somebody still has work to do; otherwise nothing more is copied.
   std::function<bool()> at_work = [] { return true; };
 

@@ -27,6 +27,8 @@ class RequestObserver {
   virtual void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
   /// Payload that the persist buffer of a switch held has been written to memory at `target`.
   virtual void drained(NodeId /*buffer*/, NodeId /*target*/, std::uint64_t /*bytes*/) {}
+  /// A line has been read from memory at `source` to make a copy anew.
+  virtual void copied_from(NodeId /*source*/, std::uint64_t /*bytes*/) {}
   /// A requester has nothing to do any more, and nothing of it is under way.
   virtual void rests() {}
   /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None:

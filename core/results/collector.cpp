@@ -47,6 +47,7 @@ void MemoryStatistics::merge(const MemoryStatistics& other) {
   write_backs += other.write_backs;
   prefetches += other.prefetches;
   drains += other.drains;
+  copied_lines += other.copied_lines;
 }
 
 void HopStatistics::merge(const HopStatistics& other) {
@@ -226,6 +227,14 @@ void Collector::prefetched(NodeId /*requester*/, NodeId target, std::uint64_t by
 void Collector::drained(NodeId /*buffer*/, NodeId target, std::uint64_t bytes) {
   memory(target).payload += bytes;
   ++memory(target).drains;
+}
+
+void Collector::copied_from(NodeId source, std::uint64_t bytes) {
+  MemoryStatistics& from = memory(source);
+  from.payload += bytes;
+  from.read_payload += bytes;
+  ++from.reads;
+  ++from.copied_lines;
 }
 
 std::optional<double> Collector::relative_error() const {

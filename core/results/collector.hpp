@@ -90,8 +90,11 @@ struct MemoryStatistics {
   std::uint64_t write_backs = 0;
   std::uint64_t prefetches = 0;
   std::uint64_t drains = 0;
+  std::uint64_t copied_lines = 0;  ///< read to make copies anew
 
-  std::uint64_t accesses() const { return latency.count() + write_backs + prefetches + drains; }
+  std::uint64_t accesses() const {
+    return latency.count() + write_backs + prefetches + drains + copied_lines;
+  }
   SegmentSums::Sums segment_sums_ps() const;
   void merge(const MemoryStatistics& other);
 };
@@ -125,6 +128,7 @@ class Collector final : public RequestObserver {
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
+  void copied_from(NodeId source, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
 
   std::unique_ptr<RequestObserver> divide() override;

@@ -98,6 +98,7 @@ void report_served(const MemoryStatistics& served, double length, std::size_t se
               .write_backs = served.write_backs,
               .prefetches = served.prefetches > 0 ? std::optional(served.prefetches) : std::nullopt,
               .drains = served.drains > 0 ? std::optional(served.drains) : std::nullopt,
+              .copied_lines = served.copied_lines > 0 ? std::optional(served.copied_lines) : std::nullopt,
               .reads = served.reads,
               .writes = served.accesses() - served.reads - served.atomics,
               .atomics = served.atomics > 0 ? std::optional(served.atomics) : std::nullopt,

@@ -149,6 +149,7 @@ struct ServedMeasured {
   std::uint64_t write_backs = 0;
   std::optional<std::uint64_t> prefetches;
   std::optional<std::uint64_t> drains;
+  std::optional<std::uint64_t> copied_lines;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::optional<std::uint64_t> atomics;
@@ -172,9 +173,13 @@ inline constexpr std::array kServedMeasures{
         "drains", "",
         "lines that persist buffers of switches wrote to it, or that it got as a further copy of a "
         "replicated region. Absent where there were none"),
-    measure<&ServedMeasured::reads>(
-        "reads", "",
-        "of its accesses (requests, write-backs, prefetches and drains), the reads; a miss reads a line"),
+    measure<&ServedMeasured::copied_lines>(
+        "copied_lines", "",
+        "lines that were read from it to make another copy of a replicated region anew. Absent where there "
+        "were none"),
+    measure<&ServedMeasured::reads>("reads", "",
+                                    "of its accesses (requests, write-backs, prefetches, drains and copied "
+                                    "lines), the reads; a miss reads a line"),
     measure<&ServedMeasured::writes>("writes", "", "of its accesses, the writes"),
     measure<&ServedMeasured::atomics>("atomics", "",
                                       "of its accesses, the atomic operations that it made, each of them "

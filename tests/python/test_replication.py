@@ -154,6 +154,10 @@ def test_a_memory_that_comes_back_gets_all_that_it_lacks(by: str, cleared: bool)
     assert region["degraded_ns"] == pytest.approx(20_100 - 11_100 + took)
     assert region["state"] == {"mem0": "whole", "mem1": "whole"}
     assert result.summary["errors"]["requests"] == 0
+    memories = result.summary["per_memory"]
+    assert (memories["mem1"]["copied_lines"], memories["mem0"]["drains"]) == (1024, 1024)
+    assert memories["mem1"]["reads"] == memories["mem1"]["requests"] + 1024
+    assert (memories["mem0"]["reads"], memories["mem0"]["writes"]) == (memories["mem0"]["requests"], 1024)
 
 
 def test_a_rate_bounds_the_copying() -> None:

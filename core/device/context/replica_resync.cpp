@@ -78,6 +78,7 @@ void ReplicaResync::answered(Message& message) {
 // What was read is the latest if its copy is whole still: nobody has written the line meanwhile.
 void ReplicaResync::came_back(Slot& slot) {
   const bool read = slot.message.channel == Channel::kS2MDRS;
+  if (read && !slot.message.failed) replicator_.sets().read_for_copy(set_.node(from_), kLineBytes);
   const bool good = !slot.message.failed && set_.state(to_) == ReplicaSet::State::kBack &&
                     (!read || set_.state(from_) == ReplicaSet::State::kWhole);
   if (read && good) return send(slot, to_, Opcode::kMemWr);

@@ -74,6 +74,9 @@ class alignas(128) PartObserver final : public RequestObserver {
   void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override {
     if (window_.is_open()) observer_->drained(buffer, target, bytes);
   }
+  void copied_from(NodeId source, std::uint64_t bytes) override {
+    if (window_.is_open()) observer_->copied_from(source, bytes);
+  }
 
  private:
   const Kernel& kernel_;

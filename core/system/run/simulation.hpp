@@ -171,6 +171,9 @@ class Simulation final : private RequestObserver, private WholeRun {
   void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override {
     if (window_.is_open()) observer_.drained(buffer, target, bytes);
   }
+  void copied_from(NodeId source, std::uint64_t bytes) override {
+    if (window_.is_open()) observer_.copied_from(source, bytes);
+  }
   void rests() override;
 
   NextOfAll next() const override {

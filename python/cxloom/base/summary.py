@@ -142,6 +142,7 @@ class Component(TypedDict, total=False):
     write_backs: Any
     prefetches: Any
     drains: Any
+    copied_lines: Any
     reads: Any
     writes: Any
     atomics: Any

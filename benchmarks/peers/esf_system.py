@@ -2,9 +2,9 @@
 
 ``bus``: one host, a bus, four memories. ``coherent-N``: one host with a cache of N lines, whose misses a snoop filter
 of a million lines before one memory of 32 MiB sees. ``spine-leaf``: 64 hosts and 64 memories, eight devices per leaf,
-eight spines. Each host has 64 accesses in flight and makes so many, random, a third of them writes. Memories are DRAMsim3's
-DDR4-3200, the only kind that the artifact has. Its switches have a queue for each pair of ports and no credits, and it
-knows one way between two devices.
+eight spines. Each host has 64 accesses in flight and makes so many, random, a third of them writes. Memories are
+DRAMsim3's DDR4-3200, the only kind that the artifact has. Its switches have a queue for each pair of ports and no
+credits, and it knows one way between two devices.
 """
 
 import sys

@@ -41,7 +41,7 @@ FailingPart middle() { return part_of({0, 1}, 1); }
 using Avoided = std::vector<bool>;
 
 TEST(RouteEpochs, RoutesChangeWhenAFailureIsKnownAndWithTheRepair) {
-  const auto epochs = route_epochs({fails(10_ns, 5_ns), repaired(40_ns)}, {first(), first()}, row());
+  const auto epochs = route_epochs({fails(10_ns, 5_ns), repaired(40_ns)}, {first(), first()}, row(), {});
   ASSERT_EQ(epochs.size(), 3U);
   EXPECT_EQ(epochs[0].avoided, (Avoided{false, false}));
   EXPECT_EQ(epochs[1].at, 15_ns);
@@ -52,7 +52,7 @@ TEST(RouteEpochs, RoutesChangeWhenAFailureIsKnownAndWithTheRepair) {
 }
 
 TEST(RouteEpochs, ARepairThatComesFirstLeavesNothingToDiscover) {
-  const auto epochs = route_epochs({fails(10_ns, 50_ns), repaired(40_ns)}, {first(), first()}, row());
+  const auto epochs = route_epochs({fails(10_ns, 50_ns), repaired(40_ns)}, {first(), first()}, row(), {});
   ASSERT_EQ(epochs.size(), 2U);
   EXPECT_EQ(epochs[1].at, 40_ns);
   EXPECT_EQ(epochs[1].avoided, (Avoided{false, false}));
@@ -61,7 +61,7 @@ TEST(RouteEpochs, ARepairThatComesFirstLeavesNothingToDiscover) {
 // The link stays down with its device, and is on routes when both are repaired.
 TEST(RouteEpochs, ALinkIsUpWhenItAndItsDevicesAre) {
   const auto epochs = route_epochs({fails(10_ns, 0_ns), fails(20_ns, 0_ns), repaired(30_ns), repaired(40_ns)},
-                                   {first(), middle(), first(), middle()}, row());
+                                   {first(), middle(), first(), middle()}, row(), {});
   ASSERT_EQ(epochs.size(), 5U);
   EXPECT_EQ(epochs[1].avoided, (Avoided{true, false}));
   EXPECT_EQ(epochs[2].avoided, (Avoided{true, true}));
@@ -71,7 +71,8 @@ TEST(RouteEpochs, ALinkIsUpWhenItAndItsDevicesAre) {
 
 // At one instant what fails and is repaired comes before what is found out.
 TEST(RouteEpochs, OfOneInstantDiscoveriesComeLast) {
-  const auto epochs = route_epochs({fails(10_ns, 10_ns), fails(20_ns, 0_ns)}, {first(), part_of({1})}, row());
+  const auto epochs =
+      route_epochs({fails(10_ns, 10_ns), fails(20_ns, 0_ns)}, {first(), part_of({1})}, row(), {});
   ASSERT_EQ(epochs.size(), 3U);
   EXPECT_EQ(epochs[1].at, 20_ns);
   EXPECT_EQ(epochs[1].avoided, (Avoided{true, false}));

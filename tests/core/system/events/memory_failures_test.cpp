@@ -263,10 +263,10 @@ TEST(MemoryFailures, GoWithADeviceThatCrashes) {
 
 TEST(MemoryFailures, AreRefusedOfWhatTheyAreNotModelledOf) {
   SpecBuilder system;
-  system.device("host", "host")
-      .device("dev", "host", {{"memory", Value::Map{}}, {"home_agent", Value::Map{}}});
-  system.link("host", "dev").region({"dev"}, {{"coherence", "hdm-h"}}).replay("host", lines(1));
-  const std::string refused = refusal_of(system.event(fail_device("1us", "dev", "1us")));
+  system.device("host", "host").device("sw", "switch").device("mem", "memory").device("agent", "dcoh");
+  system.link("host", "sw").link("mem", "sw").link("agent", "sw");
+  system.region({"mem"}, {{"coherence", "hdm-db"}, {"home", "agent"}}).replay("host", lines(1));
+  const std::string refused = refusal_of(system.event(fail_device("1us", "agent", "1us")));
   EXPECT_NE(refused.find("a device that cannot fail"), std::string::npos) << refused;
 }
 

@@ -142,7 +142,7 @@ PARTS = {
     "docs/model/compressed.md": [DEVICE, DEVICE],
     "docs/model/curve.md": [DEVICE],
     "docs/model/dram.md": [MEDIA, MEDIA, MEDIA],
-    "docs/model/failures.md": [FABRIC, FABRIC, FABRIC],
+    "docs/model/failures.md": [FABRIC, FABRIC, FABRIC, FABRIC],
     "docs/model/flash.md": [DEVICE],
     "docs/model/copy.md": [COPIES],
     "docs/model/placement.md": [TWO_MEMORIES, WITH_MOVES],

@@ -195,6 +195,8 @@ def test_devices_report_what_they_declare() -> None:
             expected.remove("viral_errors")  # test_viral.py
             for name_of_spares in ("spared", "spare_copy_ns", "spare_waits", "spare_wait_ns"):
                 expected.remove(name_of_spares)  # where parts are spared: test_sparing.py
+            for of_errors in ("corrected_errors", "suspicious_parts", "unspared_parts", "threshold_ns"):
+                expected.remove(of_errors)  # test_sparing_errors.py
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)
                 assert name_of_mem2 in result["per_memory"]["mem2"]

@@ -196,7 +196,7 @@ def test_without_persistent_memory_flushes_are_left_out(tmp_path: Path) -> None:
     )
 
 
-def test_flushes_of_coherent_memory_are_refused(tmp_path: Path) -> None:
+def test_flushes_that_bring_data_of_coherent_memory_are_refused(tmp_path: Path) -> None:
     trace = tmp_path / "t.txt"
     trace.write_text("# cxloom-trace 2: address kind\n0x0 W\n0x0 G\n")
     text = """
@@ -207,7 +207,7 @@ links: [{between: [host, mem]}]
 address_map: [{to: mem, coherence: hdm-db}]
 """
     text += f"workload: {{host: {{trace: {trace}}}}}\n"
-    with pytest.raises(InputError, match="access 1 flushes a line of coherent memory"):
+    with pytest.raises(InputError, match="access 1 is a flush that brings data of coherent memory"):
         cx.run(cx.System.from_yaml(text))
 
 

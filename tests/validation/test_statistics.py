@@ -129,6 +129,7 @@ def test_every_statistic_obeys_its_law_in_random_systems() -> None:
 
 ELSEWHERE = {
     "per_device": "python/test_plugin.py",
+    "per_memory.*.copied_lines": "python/test_replication.py",
     **dict.fromkeys(
         (
             *(f"tasks.{key}" for key in ("time_ns", "error_ns", "skipped_ns", "per_link")),

@@ -24,7 +24,7 @@ constexpr std::array kErrorMeasures{
         "suspicious_parts", "",
         "parts of which so many errors were corrected as the threshold says, in the whole run"),
     measure<&ErrorsMeasured::unspared>("unspared_parts", "",
-                                       "those of them for which no spare part was left"),
+                                       "suspicious parts for which no spare part was left"),
     measure<&ErrorsMeasured::threshold_ns>(
         "threshold_ns", "ns", "from the beginning of the run until a part became suspicious, mean of these"),
 };

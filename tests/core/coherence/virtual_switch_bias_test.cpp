@@ -26,7 +26,7 @@ constexpr Time kWithData = kQuestion + kToDevice + kLookup + kMemoryWrite + kToD
 
 /// `acc`, with pages of two lines, is bound to the virtual switch of `h`; `x` has the other one. It moves
 /// there at these times, if it does.
-SpecBuilder by_bias(const std::vector<Step>& steps, const char* leaves, const char* comes,
+SpecBuilder by_bias(const std::vector<PoolStep>& steps, const char* leaves, const char* comes,
                     bool surprise = false, int back_to = 1, std::optional<std::int64_t> fails = {}) {
   SpecBuilder system;
   const Value::List switches{Value::Map{{"upstream", "h"}, {"vppbs", 1}, {"bind", Value::List{"acc"}}},
@@ -71,8 +71,8 @@ double of_device(Played& played, std::string_view measure) {
 TEST(CoherentVirtualSwitchBias, TakesBackThePagesOfItsHost) {
   // One page has a modified line; the host may have lines of another. All lines of both are asked for at
   // once.
-  const std::vector<Step> steps{{"h", 0, W},   {"h", 128, R}, {"x", 0, R},
-                                {"x", 128, R}, {"h", 0, R},   {"x", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W},   {"h", 128, R}, {"x", 0, R},
+                                    {"x", 128, R}, {"h", 0, R},   {"x", 0, R}};
   Played played(by_bias(steps, "20us", "20us"), steps.size());
   EXPECT_EQ(played.latency[2], kWithData + kMemoryRead + kToDevice);
   EXPECT_EQ(played.latency[3], kHostMiss);
@@ -84,7 +84,8 @@ TEST(CoherentVirtualSwitchBias, TakesBackThePagesOfItsHost) {
 }
 
 TEST(CoherentVirtualSwitchBias, AsksNobodyThatItIsNotBoundTo) {
-  const std::vector<Step> steps{{"h", 0, W}, {"h", 128, R}, {"acc", 0, R}, {"acc", 128, W}, {"acc", 512, R}};
+  const std::vector<PoolStep> steps{
+      {"h", 0, W}, {"h", 128, R}, {"acc", 0, R}, {"acc", 128, W}, {"acc", 512, R}};
   Played played(by_bias(steps, "15us", nullptr), steps.size());
   for (const std::size_t step : {2U, 3U, 4U}) EXPECT_EQ(played.latency[step], kOwnMiss) << step;
   EXPECT_EQ(played.failed, std::vector(5, false));
@@ -92,7 +93,7 @@ TEST(CoherentVirtualSwitchBias, AsksNobodyThatItIsNotBoundTo) {
 }
 
 TEST(CoherentVirtualSwitchBias, AsksWhileItLeavesAndWaitsForTheEnd) {
-  const std::vector<Step> steps{{"h", 0, W}, {"x", 512, R}, {"acc", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"x", 512, R}, {"acc", 0, R}};
   Played played(by_bias(steps, "20us", nullptr), steps.size());
   EXPECT_EQ(played.latency[2], kWithData + kMemoryRead);
   EXPECT_FALSE(played.failed[2]);
@@ -100,7 +101,7 @@ TEST(CoherentVirtualSwitchBias, AsksWhileItLeavesAndWaitsForTheEnd) {
 
 TEST(CoherentVirtualSwitchBias, TakesBackWhatItHasGrantedSince) {
   // The read of h is beyond the switch, as the device leaves; x asks for the same line behind it.
-  const std::vector<Step> steps{{"x", 512, R}, {"h", 0, R}, {"h", 0, R}, {"x", 0, W}, {"h", 64, R}};
+  const std::vector<PoolStep> steps{{"x", 512, R}, {"h", 0, R}, {"h", 0, R}, {"x", 0, W}, {"h", 64, R}};
   Played played(by_bias(steps, "10100ns", "10101ns"), steps.size());
   EXPECT_EQ(played.latency[1], kHostMiss);
   EXPECT_EQ(played.latency[2], kNotBound) << "no hit";
@@ -109,8 +110,8 @@ TEST(CoherentVirtualSwitchBias, TakesBackWhatItHasGrantedSince) {
 }
 
 TEST(CoherentVirtualSwitchBias, ServesItsHostAgainWhereItComesBack) {
-  const std::vector<Step> steps{{"h", 0, W},   {"h", 64, R}, {"h", 0, R},
-                                {"acc", 0, R}, {"h", 0, W},  {"acc", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W},   {"h", 64, R}, {"h", 0, R},
+                                    {"acc", 0, R}, {"h", 0, W},  {"acc", 0, R}};
   Played played(by_bias(steps, "15us", "16us", false, 0), steps.size());
   EXPECT_EQ(played.latency[2], kHostMiss) << "it was written back";
   EXPECT_EQ(played.latency[5], kOwnMiss + kWithData) << "asked again";
@@ -118,8 +119,8 @@ TEST(CoherentVirtualSwitchBias, ServesItsHostAgainWhereItComesBack) {
 }
 
 TEST(CoherentVirtualSwitchBias, LosesWhatItsHostHadAloneBySurprise) {
-  const std::vector<Step> steps{{"h", 0, W}, {"h", 128, R},   {"x", 0, R}, {"x", 0, W},
-                                {"x", 0, R}, {"acc", 128, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"h", 128, R},   {"x", 0, R}, {"x", 0, W},
+                                    {"x", 0, R}, {"acc", 128, R}, {"h", 0, R}};
   Played played(by_bias(steps, "20us", "20us", true), steps.size());
   EXPECT_EQ(played.latency[2], kHostMiss) << "nobody is asked";
   EXPECT_EQ(played.latency[4], kProcess + kCache);
@@ -133,7 +134,7 @@ TEST(CoherentVirtualSwitchBias, LosesWhatItsHostHadAloneBySurprise) {
 TEST(CoherentVirtualSwitchBias, WaitsForNoAnswerThatBecameAnErrorInTheSwitch) {
   // The answers of step 1 wait for the failed link as the device is removed. Its question in step 3 does not
   // wait for their numbers.
-  const std::vector<Step> steps{{"x", 512, R}, {"h", 0, R}, {"h", 0, R}, {"acc", 0, W}};
+  const std::vector<PoolStep> steps{{"x", 512, R}, {"h", 0, R}, {"h", 0, R}, {"acc", 0, W}};
   int waited = 0;
   for (const std::int64_t number : {1, 2}) {
     Played played(by_bias(steps, "10500ns", "12us", true, 0, number), steps.size());

@@ -23,7 +23,7 @@ constexpr Time kNearMiss = kProcess + kCache + kNear;
 constexpr Time kHitInPool = kProcess + kCache;
 constexpr Time kFromUp = kProcess + kCache + kPorts + kSwitch + kPorts;  // the first switch answers h0 or h1
 
-SpecBuilder failing_pool(const std::vector<Step>& steps, const Value::List& switches,
+SpecBuilder failing_pool(const std::vector<PoolStep>& steps, const Value::List& switches,
                          const std::vector<Value::Map>& events, bool second_switch = false) {
   SpecBuilder system = pool(steps, PoolParts{.switches = switches,
                                              .dcoh = {{"answer_timeout", "5us"}},
@@ -55,7 +55,7 @@ double lost_by(Played& played, std::string_view host) {
 // ---- Who is cut off
 
 TEST(CoherentVirtualSwitchFailures, AHostThatIsCutOffHasLostItsLinesAsWithoutVirtualSwitches) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h1", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h1", 0, R}};
   for (const Value::List& switches : {Value::List{}, kApart}) {
     for (const Value::Map& event : {fail_link("5us", "h0", "up", "1us"), fail_device("5us", "h0", "1us")}) {
       Played played(failing_pool(steps, switches, {event}), steps.size());
@@ -73,8 +73,8 @@ TEST(CoherentVirtualSwitchFailures, AHostThatIsCutOffHasLostItsLinesAsWithoutVir
 TEST(CoherentVirtualSwitchFailures, AVirtualSwitchThatIsCutOffIsTheOnlyOne) {
   // Both hosts of it lose what they have: one a modified line, one a shared copy. They come back with
   // nothing.
-  const std::vector<Step> steps{{"h0", 0, W},       {"h1", 64, R}, {"h2", kSecond, W},
-                                {"h2", kSecond, R}, {"h1", 0, R},  {"h0", 64, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W},       {"h1", 64, R}, {"h2", kSecond, W},
+                                    {"h2", kSecond, R}, {"h1", 0, R},  {"h0", 64, R}};
   Played played(
       failing_pool(steps, kApart, {fail_link("25us", "up", "sw", "1us"), repair_link("35us", "up", "sw")}),
       steps.size());
@@ -88,7 +88,7 @@ TEST(CoherentVirtualSwitchFailures, AVirtualSwitchThatIsCutOffIsTheOnlyOne) {
 }
 
 TEST(CoherentVirtualSwitchFailures, AMemoryThatIsCutOffIsMissedByItsVirtualSwitchAlone) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 0, R}, {"h2", kSecond, R}, {"h1", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 0, R}, {"h2", kSecond, R}, {"h1", 0, R}};
   for (const bool whole : {false, true}) {
     const std::vector<Value::Map> events =
         whole ? std::vector{fail_device("5us", "mem0", "1us"), repair_device("25us", "mem0")}
@@ -105,8 +105,8 @@ TEST(CoherentVirtualSwitchFailures, AMemoryThatIsCutOffIsMissedByItsVirtualSwitc
 }
 
 TEST(CoherentVirtualSwitchFailures, BindingsOutlastTheFailureOfTheirSwitch) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 0, R},       {"h2", kSecond, R},
-                                {"h1", 0, R}, {"h2", kSecond, R}, {"h2", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 0, R},       {"h2", kSecond, R},
+                                    {"h1", 0, R}, {"h2", kSecond, R}, {"h2", 0, R}};
   Played played(failing_pool(steps, kApart, {fail_device("5us", "sw", "1us"), repair_device("25us", "sw")}),
                 steps.size());
   EXPECT_EQ(played.latency[1], kFromUp);
@@ -124,7 +124,7 @@ constexpr Time kRound = kPorts + kSwitch + kSwitch + kSwitch;  // h0 - up - up2 
 const Value::List kTwoUps{vcs("up", {"mem0"}), vcs("up2", {"mem1"})};
 
 TEST(CoherentVirtualSwitchFailures, AHostWhoseWayLeadsByAnotherVirtualSwitchHasLostItsLines) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h0", 0, R}, {"h2", kSecond, R}, {"h0", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h0", 0, R}, {"h2", kSecond, R}, {"h0", 0, R}};
   Played played(failing_pool(steps, kTwoUps,
                              {fail_link("5us", "up", "sw", "1us"), repair_link("25us", "up", "sw")}, true),
                 steps.size());
@@ -138,7 +138,8 @@ TEST(CoherentVirtualSwitchFailures, AHostWhoseWayLeadsByAnotherVirtualSwitchHasL
 }
 
 TEST(CoherentVirtualSwitchFailures, TheMemoryMayComeToTheVirtualSwitchThatIsLeft) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", kSecond, R}, {"h0", 0, W}, {"h2", 0, R}};
+  const std::vector<PoolStep> steps{
+      {"h0", 0, W}, {"h1", 64, R}, {"h2", kSecond, R}, {"h0", 0, W}, {"h2", 0, R}};
   Played played(
       failing_pool(steps, kTwoUps, joined({fail_link("15us", "up", "sw", "1us")}, moves("25us")), true),
       steps.size());
@@ -153,7 +154,7 @@ TEST(CoherentVirtualSwitchFailures, TheMemoryMayComeToTheVirtualSwitchThatIsLeft
 // ---- Beside a removal by surprise
 
 TEST(CoherentVirtualSwitchFailures, ARemovalBySurpriseNeedsNoLinkToTellTheHome) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h2", 64, R}, {"h0", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h2", 64, R}, {"h0", 0, R}};
   for (const char* const fails : {"20us", "12us"}) {  // in the same instant, and known before
     Played played(failing_pool(steps, kApart,
                                joined(joined({fail_link(fails, "up", "sw", "1us")}, moves("20us", true)),
@@ -171,8 +172,8 @@ TEST(CoherentVirtualSwitchFailures, ARemovalBySurpriseNeedsNoLinkToTellTheHome) 
 
 // ---- A managed unbinding that something cuts short. The home asks h0 at 20 us; h2 asks for the line then.
 
-const std::vector<Step> kUnbinding{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R},
-                                   {"h2", 0, W}, {"h2", 0, R},  {"h2", 64, R}};
+const std::vector<PoolStep> kUnbinding{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R},
+                                       {"h2", 0, W}, {"h2", 0, R},  {"h2", 64, R}};
 
 void expect_it_ends(Played& played, const std::string& what) {
   EXPECT_EQ(played.latency[2], kGivesUp + kMemoryRead + kToSwitch) << what;
@@ -215,7 +216,7 @@ TEST(CoherentVirtualSwitchFailures, AnUnbindingWaitsForALinkThatIsRepairedInTime
 TEST(CoherentVirtualSwitchFailures, AnUnbindingWhoseMemoryIsCutOffEndsToo) {
   // At sw the write-back of h0 is answered with an error, at 20.17 us, and the ends of both snoops are lost.
   // By 30 us the home has given up, and is back.
-  std::vector<Step> steps = kUnbinding;
+  std::vector<PoolStep> steps = kUnbinding;
   steps[2] = {"h1", 128, R};  // refused
   steps[3] = {"h2", 0, R};
   Played played(failing_pool(steps, kApart,
@@ -232,7 +233,7 @@ TEST(CoherentVirtualSwitchFailures, AnUnbindingWhoseMemoryIsCutOffEndsToo) {
 TEST(CoherentVirtualSwitchFailures, AHostThatComesBackIsNotGivenWhatWasUnboundMeanwhile) {
   // h0's read is beyond the switch at 10.1 us, where its link fails; it is back before the answer leaves, and
   // mem0 has gone elsewhere.
-  const std::vector<Step> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
+  const std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
   const Played played(failing_pool(steps, kApart,
                                    joined(joined({fail_link("10.1us", "h0", "up", "10ns")}, moves("10.12us")),
                                           {repair_link("10.14us", "h0", "up")})),

@@ -23,7 +23,7 @@ constexpr Time kRefusedBySwitch = kProcess + kCache + kUp + kPorts;
 
 /// `h` keeps the lines of `mem`, or `home` does, beside `mem` below the switch. `h` is upstream of virtual
 /// switch 0, to which mem, home and nic, which caches, are bound in this order; `x` has the other one.
-SpecBuilder apart(const std::vector<Step>& steps, bool by_host, const std::vector<Value::Map>& events,
+SpecBuilder apart(const std::vector<PoolStep>& steps, bool by_host, const std::vector<Value::Map>& events,
                   bool has_memory = true) {
   SpecBuilder system;
   const Value::Map near{{"port_delay", "0ns"}};
@@ -73,8 +73,8 @@ constexpr Time kHostWrites = kUp + kMemoryWrite + kUp;
 
 TEST(CoherentVirtualSwitchHomes, AHostTakesBackTheLinesOfMemoryThatLeaves) {
   // Both it and the accelerator have a modified line at 20 us.
-  const std::vector<Step> steps{{"nic", 0, W}, {"h", 64, W},   {"h", 0, R}, {"h", 64, R},
-                                {"nic", 0, R}, {"nic", 64, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"nic", 0, W}, {"h", 64, W},   {"h", 0, R}, {"h", 64, R},
+                                    {"nic", 0, R}, {"nic", 64, R}, {"h", 0, R}};
   Played played(apart(steps, true, {leaves("20us", kMemPlace), comes("45us", "mem", 0, 0)}), steps.size());
   for (const std::size_t step : {2U, 3U})
     EXPECT_EQ(played.latency[step], kProcess + kCache) << "refused at home";
@@ -89,14 +89,14 @@ TEST(CoherentVirtualSwitchHomes, AHostTakesBackTheLinesOfMemoryThatLeaves) {
 
 TEST(CoherentVirtualSwitchHomes, WhoAsksMeanwhileWaitsForTheData) {
   // It is back in the same instant: the line is on its way to memory.
-  const std::vector<Step> steps{{"nic", 0, W}, {"x", 0x8080, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"nic", 0, W}, {"x", 0x8080, R}, {"h", 0, R}};
   Played played(apart(steps, true, {leaves("20us", kMemPlace), comes("20us", "mem", 0, 0)}), steps.size());
   EXPECT_EQ(played.latency[2], kAcross + kCache + kAcross + kHostWrites + kHostReads);
   EXPECT_FALSE(played.failed[2]);
 }
 
 TEST(CoherentVirtualSwitchHomes, MemoryIsUselessWithoutItsHome) {
-  const std::vector<Step> steps{{"h", 0, W}, {"x", 0x8080, R}, {"x", 0, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"x", 0x8080, R}, {"x", 0, R}, {"h", 0, R}};
   Played played(apart(steps, true, {leaves("15us", kMemPlace), comes("16us", "mem", 1, 0)}), steps.size());
   EXPECT_EQ(played.latency[2], kRefusedBySwitch) << "its home is in the other virtual switch";
   EXPECT_EQ(played.latency[3], kProcess + kCache);
@@ -104,7 +104,8 @@ TEST(CoherentVirtualSwitchHomes, MemoryIsUselessWithoutItsHome) {
 }
 
 TEST(CoherentVirtualSwitchHomes, AHostTakesBackWhatADeviceThatLeavesHas) {
-  const std::vector<Step> steps{{"nic", 0, W}, {"x", 0x8080, R}, {"h", 0, R}, {"nic", 0, R}, {"nic", 0, R}};
+  const std::vector<PoolStep> steps{
+      {"nic", 0, W}, {"x", 0x8080, R}, {"h", 0, R}, {"nic", 0, R}, {"nic", 0, R}};
   Played played(apart(steps, true, {leaves("20us", kNicPlace), comes("35us", "nic", 0, 1)}), steps.size());
   EXPECT_EQ(played.latency[2], kAcross + kCache + kAcross + kHostWrites + kHostReads);
   EXPECT_EQ(played.latency[3], kRefusedBySwitch) << "no hit";
@@ -115,7 +116,7 @@ TEST(CoherentVirtualSwitchHomes, AHostTakesBackWhatADeviceThatLeavesHas) {
 
 TEST(CoherentVirtualSwitchHomes, ADeviceMayWriteBackWhileItLeaves) {
   // The eviction is under way: its data are called for, and come.
-  std::vector<Step> steps{{"nic", 0, W}};
+  std::vector<PoolStep> steps{{"nic", 0, W}};
   for (std::uint64_t i = 1; i <= 64; ++i) steps.push_back({"nic", 64 * i, R});  // the last one evicts
   steps.push_back({"h", 0, R});
   const std::string at = std::to_string(64 * 10'000 + 130) + "ns";
@@ -125,7 +126,7 @@ TEST(CoherentVirtualSwitchHomes, ADeviceMayWriteBackWhileItLeaves) {
 }
 
 TEST(CoherentVirtualSwitchHomes, MemoryMayComeLater) {
-  const std::vector<Step> steps{{"h", 0, R}, {"nic", 0, R}, {"h", 0, W}, {"nic", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, R}, {"nic", 0, R}, {"h", 0, W}, {"nic", 0, R}};
   Played played(apart(steps, true, {comes("15us", "mem", 0, 2)}, false), steps.size());
   EXPECT_EQ(played.latency[0], kProcess + kCache) << "refused at home";
   EXPECT_EQ(played.latency[1], kProcess + kCache + kAcross + kAcross);
@@ -144,7 +145,7 @@ constexpr Time kTakenBack =
     kUp + kCache + kUp + kLookup + kWrites + kUp + kUp;  // a modified line, since its snoop
 
 TEST(CoherentVirtualSwitchHomes, AnAgentAndItsMemoryMoveTogether) {
-  const std::vector<Step> steps{{"h", 0, W}, {"h", 64, R}, {"x", 0, R}, {"x", 64, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"h", 64, R}, {"x", 0, R}, {"x", 64, R}, {"h", 0, R}};
   for (const bool home_first : {false, true}) {
     std::vector<Value::Map> events{leaves("20us", home_first ? kHomePlace : kMemPlace),
                                    leaves("20us", home_first ? kMemPlace : kHomePlace)};
@@ -159,8 +160,8 @@ TEST(CoherentVirtualSwitchHomes, AnAgentAndItsMemoryMoveTogether) {
 }
 
 TEST(CoherentVirtualSwitchHomes, AnAgentRefusesWhatItsMemoryHasLeft) {
-  const std::vector<Step> steps{{"h", 0, W}, {"h", 64, R}, {"h", 0, R},
-                                {"x", 0, R}, {"h", 0, R},  {"h", 64, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"h", 64, R}, {"h", 0, R},
+                                    {"x", 0, R}, {"h", 0, R},  {"h", 64, R}};
   Played played(apart(steps, false,
                       {leaves("15us", kMemPlace), comes("16us", "mem", 1, 0), leaves("35us", 0, 1),
                        comes("36us", "mem", 0, 0)}),
@@ -177,7 +178,7 @@ TEST(CoherentVirtualSwitchHomes, AHomeEndsWhatItHasBegun) {
   for (const bool by_host : {false, true}) {
     const char* const reader = by_host ? "nic" : "h";
     const Time way = by_host ? kAcross : kUp;
-    const std::vector<Step> steps{{"x", 0x8080, R}, {reader, 0, R}, {reader, 0, R}};
+    const std::vector<PoolStep> steps{{"x", 0x8080, R}, {reader, 0, R}, {reader, 0, R}};
     Played played(apart(steps, by_host, {leaves(by_host ? "10130ns" : "10080ns", kMemPlace)}), steps.size());
     EXPECT_EQ(played.latency[1], kProcess + kCache + way + kLookup + (by_host ? kHostReads : kReads) + way);
     EXPECT_EQ(played.latency[2], kProcess + kCache + way + way) << "no hit: taken back behind the grant";
@@ -186,7 +187,7 @@ TEST(CoherentVirtualSwitchHomes, AHomeEndsWhatItHasBegun) {
 }
 
 TEST(CoherentVirtualSwitchHomes, NobodyIsServedByAnAgentElsewhere) {
-  const std::vector<Step> steps{{"h", 0, W}, {"x", 0, R}, {"x", 0, R}, {"h", 0, R}};
+  const std::vector<PoolStep> steps{{"h", 0, W}, {"x", 0, R}, {"x", 0, R}, {"h", 0, R}};
   Played played(apart(steps, false, {leaves("15us", kHomePlace), comes("16us", "home", 1, 0)}), steps.size());
   EXPECT_EQ(played.latency[2], kProcess + kCache + kUp + kUp) << "the memory is not bound there";
   EXPECT_EQ(played.latency[3], kRefusedBySwitch) << "no hit";

@@ -16,7 +16,7 @@ namespace {
 using namespace literals;
 
 TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
-  const std::vector<Step> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h0", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h0", 0, R}};
   for (const Value::List& switches : {Value::List{}, kApart}) {
     const Played played(pool(steps, switches), steps.size());
     EXPECT_EQ(played.latency[0], kFarMiss);
@@ -29,8 +29,8 @@ TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
 }
 
 TEST(CoherentVirtualSwitches, ShareNothingThatIsBoundToOne) {
-  const std::vector<Step> steps{{"h0", 0, W},       {"h2", 0, R},       {"h2", 0, W}, {"h2", 0, A},
-                                {"h2", kSecond, W}, {"h0", kSecond, R}, {"h0", 0, R}, {"h2", kSecond, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W},       {"h2", 0, R},       {"h2", 0, W}, {"h2", 0, A},
+                                    {"h2", kSecond, W}, {"h0", kSecond, R}, {"h0", 0, R}, {"h2", kSecond, R}};
   Played played(pool(steps, kApart), steps.size());
   const std::vector<bool> refused{false, true, true, true, false, true, false, false};
   EXPECT_EQ(played.failed, refused);
@@ -43,7 +43,7 @@ TEST(CoherentVirtualSwitches, ShareNothingThatIsBoundToOne) {
 }
 
 TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
-  const std::vector<Step> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, W}};
+  const std::vector<PoolStep> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, W}};
   const Value::Map bind{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}, {"to", "mem0"}};
   SpecBuilder system = pool(steps, {vcs("up", {}), vcs("h2", {"mem1"})});
   const Played played(system.event({{"at", "9us"}, {"bind", bind}}), steps.size());
@@ -55,7 +55,7 @@ TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
 
 TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
   // At 20 us h0 has a modified line, h1 another one alone. The home asks both at once, and h2 waits for h0's.
-  const std::vector<Step> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h0", 0, R}, {"h1", 64, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h0", 0, R}, {"h1", 64, R}};
   Played played(moved(pool(steps, kApart), "20us", "20us"), steps.size());
   const std::vector<bool> refused{false, false, false, true, true};
   EXPECT_EQ(played.failed, refused);
@@ -68,7 +68,7 @@ TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
 
 TEST(CoherentVirtualSwitches, TakeBackWhatWasGrantedSince) {
   // h0's read is beyond the switch, and not yet answered, as mem0 leaves.
-  const std::vector<Step> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
+  const std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
   const Played played(moved(pool(steps, kApart), "10100ns", "25us"), steps.size());
   const std::vector<bool> refused{false, false, true, false};
   EXPECT_EQ(played.failed, refused);
@@ -79,8 +79,9 @@ TEST(CoherentVirtualSwitches, TakeBackWhatWasGrantedSince) {
 
 TEST(CoherentVirtualSwitches, LoseTheLinesOfWhatIsRemovedBySurprise) {
   // At 40 us h0 has a modified line, h1 one alone that is clean, and both share a third.
-  const std::vector<Step> steps{{"h0", 0, W},  {"h1", 64, R},  {"h0", 128, R}, {"h1", 128, R}, {"h2", 0, R},
-                                {"h2", 64, R}, {"h2", 128, R}, {"h2", 0, W},   {"h0", 128, R}, {"h2", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W},   {"h1", 64, R}, {"h0", 128, R}, {"h1", 128, R},
+                                    {"h2", 0, R},   {"h2", 64, R}, {"h2", 128, R}, {"h2", 0, W},
+                                    {"h0", 128, R}, {"h2", 0, R}};
   Played played(moved(pool(steps, kApart), "40us", "40us", true), steps.size());
   const std::vector<bool> failed{false, false, false, false, true, true, false, false, true, false};
   EXPECT_EQ(played.failed, failed) << "a modified line and one that might be are poison, until it is written";
@@ -98,7 +99,7 @@ TEST(CoherentVirtualSwitches, LoseTheLinesOfWhatIsRemovedBySurprise) {
 
 TEST(CoherentVirtualSwitches, MakeErrorsOfWhatIsUnderWay) {
   // The answer is in the switch 60 ns before it is at h0, and goes on as an error: both parts are.
-  std::vector<Step> steps{{"h1", 128, R}, {"h0", 0, R}, {"h2", 0, R}};
+  std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h2", 0, R}};
   steps.resize(9, {"h1", 128, R});  // refused, until h2 is answered
   const Played played(moved(pool(steps, kApart), "10100ns", "10101ns", true), steps.size());
   EXPECT_FALSE(played.failed[0]);
@@ -111,7 +112,7 @@ TEST(CoherentVirtualSwitches, MakeErrorsOfWhatIsUnderWay) {
 }
 
 TEST(CoherentVirtualSwitches, LetThoseHaveLinesAgainWhoseMemoryIsBack) {
-  const std::vector<Step> steps{{"h0", 0, W}, {"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}};
+  const std::vector<PoolStep> steps{{"h0", 0, W}, {"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}};
   SpecBuilder system = pool(steps, kApart);
   const Value::Map place{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
   Value::Map back = place;

@@ -14,7 +14,7 @@ namespace cxloom::test {
 
 using namespace literals;
 
-struct Step {
+struct PoolStep {
   const char* host;
   std::uint64_t address;
   AccessKind kind;
@@ -46,7 +46,7 @@ struct PoolParts {
 
 /// The steps of a host, one each 10 us, and a read of another line behind the last of all: so the window
 /// stays open for all hosts.
-inline std::vector<Access> steps_of(const std::vector<Step>& steps, const std::string& host,
+inline std::vector<Access> steps_of(const std::vector<PoolStep>& steps, const std::string& host,
                                     std::uint64_t last_read) {
   std::vector<Access> accesses;
   for (std::size_t i = 0; i <= steps.size(); ++i) {
@@ -60,7 +60,7 @@ inline std::vector<Access> steps_of(const std::vector<Step>& steps, const std::s
   return accesses;
 }
 
-inline SpecBuilder pool(const std::vector<Step>& steps, const PoolParts& parts) {
+inline SpecBuilder pool(const std::vector<PoolStep>& steps, const PoolParts& parts) {
   SpecBuilder system;
   Value::Map sw{{"switching_time", "5ns"}};
   const Value::Map near{{"port_delay", "0ns"}};
@@ -94,7 +94,7 @@ inline SpecBuilder pool(const std::vector<Step>& steps, const PoolParts& parts) 
 
 /// Two hosts, h0 and h1, share a virtual switch, and h2 has another. Of mem0 and mem1 each keeps its own
 /// lines coherent. A step begins every 10 us.
-inline SpecBuilder pool(const std::vector<Step>& steps, const Value::List& switches) {
+inline SpecBuilder pool(const std::vector<PoolStep>& steps, const Value::List& switches) {
   return pool(steps, PoolParts{switches});
 }
 

@@ -56,7 +56,7 @@ double lost_by(Played& played, std::string_view host) {
 
 TEST(CoherentVirtualSwitchFailures, AHostThatIsCutOffHasLostItsLinesAsWithoutVirtualSwitches) {
   const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h1", 0, R}};
-  for (const Value::List& switches : {Value::List{}, kApart}) {
+  for (const Value::List& switches : {Value::List{}, kTwoSwitches}) {
     for (const Value::Map& event : {fail_link("5us", "h0", "up", "1us"), fail_device("5us", "h0", "1us")}) {
       Played played(failing_pool(steps, switches, {event}), steps.size());
       EXPECT_EQ(played.latency[1], kFarMiss + kGivesUp);
@@ -75,9 +75,9 @@ TEST(CoherentVirtualSwitchFailures, AVirtualSwitchThatIsCutOffIsTheOnlyOne) {
   // nothing.
   const std::vector<PoolStep> steps{{"h0", 0, W},       {"h1", 64, R}, {"h2", kSecond, W},
                                     {"h2", kSecond, R}, {"h1", 0, R},  {"h0", 64, R}};
-  Played played(
-      failing_pool(steps, kApart, {fail_link("25us", "up", "sw", "1us"), repair_link("35us", "up", "sw")}),
-      steps.size());
+  Played played(failing_pool(steps, kTwoSwitches,
+                             {fail_link("25us", "up", "sw", "1us"), repair_link("35us", "up", "sw")}),
+                steps.size());
   EXPECT_EQ(played.latency[2], kNearMiss);
   EXPECT_EQ(played.latency[3], kHitInPool) << "of another virtual switch";
   EXPECT_EQ(played.latency[4], kFarMiss + kFarSnoop) << "the owner is asked, who has nothing";
@@ -93,7 +93,7 @@ TEST(CoherentVirtualSwitchFailures, AMemoryThatIsCutOffIsMissedByItsVirtualSwitc
     const std::vector<Value::Map> events =
         whole ? std::vector{fail_device("5us", "mem0", "1us"), repair_device("25us", "mem0")}
               : std::vector{fail_link("5us", "sw", "mem0", "1us"), repair_link("25us", "sw", "mem0")};
-    Played played(failing_pool(steps, kApart, events), steps.size());
+    Played played(failing_pool(steps, kTwoSwitches, events), steps.size());
     EXPECT_EQ(played.latency[1], kFromUp) << "by the first from which no way leads";
     EXPECT_EQ(played.latency[2], kNearMiss);
     // Its filter knows of h0 still, unless it is the memory that failed.
@@ -107,8 +107,9 @@ TEST(CoherentVirtualSwitchFailures, AMemoryThatIsCutOffIsMissedByItsVirtualSwitc
 TEST(CoherentVirtualSwitchFailures, BindingsOutlastTheFailureOfTheirSwitch) {
   const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 0, R},       {"h2", kSecond, R},
                                     {"h1", 0, R}, {"h2", kSecond, R}, {"h2", 0, R}};
-  Played played(failing_pool(steps, kApart, {fail_device("5us", "sw", "1us"), repair_device("25us", "sw")}),
-                steps.size());
+  Played played(
+      failing_pool(steps, kTwoSwitches, {fail_device("5us", "sw", "1us"), repair_device("25us", "sw")}),
+      steps.size());
   EXPECT_EQ(played.latency[1], kFromUp);
   EXPECT_EQ(played.latency[2], kHitInPool) << "its own link is down";
   EXPECT_EQ(played.latency[3], kFarMiss + kFarSnoop);
@@ -156,7 +157,7 @@ TEST(CoherentVirtualSwitchFailures, TheMemoryMayComeToTheVirtualSwitchThatIsLeft
 TEST(CoherentVirtualSwitchFailures, ARemovalBySurpriseNeedsNoLinkToTellTheHome) {
   const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h2", 64, R}, {"h0", 0, R}};
   for (const char* const fails : {"20us", "12us"}) {  // in the same instant, and known before
-    Played played(failing_pool(steps, kApart,
+    Played played(failing_pool(steps, kTwoSwitches,
                                joined(joined({fail_link(fails, "up", "sw", "1us")}, moves("20us", true)),
                                       {repair_link("35us", "up", "sw")})),
                   steps.size());
@@ -191,20 +192,21 @@ TEST(CoherentVirtualSwitchFailures, AnUnbindingWhoseHostFailsEndsWhenItsHomeGive
   // While the snoop is under way, and while the write-back is to leave.
   for (const char* const at : {"20.03us", "20.07us"}) {
     for (const Value::Map& event : {fail_device(at, "h0", "100ns"), fail_link(at, "h0", "up", "100ns")}) {
-      Played played(failing_pool(kUnbinding, kApart, joined(moves("20us"), {event})), kUnbinding.size());
+      Played played(failing_pool(kUnbinding, kTwoSwitches, joined(moves("20us"), {event})),
+                    kUnbinding.size());
       expect_it_ends(played, at);
     }
   }
   // The host has been cut off, or has crashed, long before.
   for (const Value::Map& event : {fail_device("5us", "h0", "1us"), fail_link("5us", "h0", "up", "1us")}) {
-    Played played(failing_pool(kUnbinding, kApart, joined({event}, moves("20us"))), kUnbinding.size());
+    Played played(failing_pool(kUnbinding, kTwoSwitches, joined({event}, moves("20us"))), kUnbinding.size());
     expect_it_ends(played, "before");
   }
 }
 
 TEST(CoherentVirtualSwitchFailures, AnUnbindingWaitsForALinkThatIsRepairedInTime) {
   // The snoop is at up at 20.01 us, and goes on at the repair.
-  Played played(failing_pool(kUnbinding, kApart,
+  Played played(failing_pool(kUnbinding, kTwoSwitches,
                              joined(moves("20us"), {fail_link("20.005us", "h0", "up", "9us"),
                                                     repair_link("22us", "h0", "up")})),
                 kUnbinding.size());
@@ -219,7 +221,7 @@ TEST(CoherentVirtualSwitchFailures, AnUnbindingWhoseMemoryIsCutOffEndsToo) {
   std::vector<PoolStep> steps = kUnbinding;
   steps[2] = {"h1", 128, R};  // refused
   steps[3] = {"h2", 0, R};
-  Played played(failing_pool(steps, kApart,
+  Played played(failing_pool(steps, kTwoSwitches,
                              joined(moves("20us"), {fail_link("20.07us", "sw", "mem0", "100ns"),
                                                     repair_link("27us", "sw", "mem0")})),
                 steps.size());
@@ -234,7 +236,7 @@ TEST(CoherentVirtualSwitchFailures, AHostThatComesBackIsNotGivenWhatWasUnboundMe
   // h0's read is beyond the switch at 10.1 us, where its link fails; it is back before the answer leaves, and
   // mem0 has gone elsewhere.
   const std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
-  const Played played(failing_pool(steps, kApart,
+  const Played played(failing_pool(steps, kTwoSwitches,
                                    joined(joined({fail_link("10.1us", "h0", "up", "10ns")}, moves("10.12us")),
                                           {repair_link("10.14us", "h0", "up")})),
                       steps.size());

@@ -17,7 +17,7 @@ using namespace literals;
 
 TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
   const std::vector<PoolStep> steps{{"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}, {"h1", 0, W}, {"h0", 0, R}};
-  for (const Value::List& switches : {Value::List{}, kApart}) {
+  for (const Value::List& switches : {Value::List{}, kTwoSwitches}) {
     const Played played(pool(steps, switches), steps.size());
     EXPECT_EQ(played.latency[0], kFarMiss);
     EXPECT_EQ(played.latency[1], kProcess + kCache);
@@ -31,7 +31,7 @@ TEST(CoherentVirtualSwitches, TakeNoTimeFromReadsAndSnoops) {
 TEST(CoherentVirtualSwitches, ShareNothingThatIsBoundToOne) {
   const std::vector<PoolStep> steps{{"h0", 0, W},       {"h2", 0, R},       {"h2", 0, W}, {"h2", 0, A},
                                     {"h2", kSecond, W}, {"h0", kSecond, R}, {"h0", 0, R}, {"h2", kSecond, R}};
-  Played played(pool(steps, kApart), steps.size());
+  Played played(pool(steps, kTwoSwitches), steps.size());
   const std::vector<bool> refused{false, true, true, true, false, true, false, false};
   EXPECT_EQ(played.failed, refused);
   for (const std::size_t step : {1U, 2U, 3U}) EXPECT_EQ(played.latency[step], kRefused) << step;
@@ -56,7 +56,7 @@ TEST(CoherentVirtualSwitches, GiveLinesFromTheBindingOn) {
 TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
   // At 20 us h0 has a modified line, h1 another one alone. The home asks both at once, and h2 waits for h0's.
   const std::vector<PoolStep> steps{{"h0", 0, W}, {"h1", 64, R}, {"h2", 0, R}, {"h0", 0, R}, {"h1", 64, R}};
-  Played played(moved(pool(steps, kApart), "20us", "20us"), steps.size());
+  Played played(moved(pool(steps, kTwoSwitches), "20us", "20us"), steps.size());
   const std::vector<bool> refused{false, false, false, true, true};
   EXPECT_EQ(played.failed, refused);
   EXPECT_EQ(played.latency[2], kFarSnoop + kFarWriteBack + kMemoryRead + kToSwitch);
@@ -69,7 +69,7 @@ TEST(CoherentVirtualSwitches, TakeBackWhatIsUnbound) {
 TEST(CoherentVirtualSwitches, TakeBackWhatWasGrantedSince) {
   // h0's read is beyond the switch, and not yet answered, as mem0 leaves.
   const std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h0", 0, R}, {"h2", 0, W}};
-  const Played played(moved(pool(steps, kApart), "10100ns", "25us"), steps.size());
+  const Played played(moved(pool(steps, kTwoSwitches), "10100ns", "25us"), steps.size());
   const std::vector<bool> refused{false, false, true, false};
   EXPECT_EQ(played.failed, refused);
   EXPECT_EQ(played.latency[1], kFarMiss);
@@ -82,7 +82,7 @@ TEST(CoherentVirtualSwitches, LoseTheLinesOfWhatIsRemovedBySurprise) {
   const std::vector<PoolStep> steps{{"h0", 0, W},   {"h1", 64, R}, {"h0", 128, R}, {"h1", 128, R},
                                     {"h2", 0, R},   {"h2", 64, R}, {"h2", 128, R}, {"h2", 0, W},
                                     {"h0", 128, R}, {"h2", 0, R}};
-  Played played(moved(pool(steps, kApart), "40us", "40us", true), steps.size());
+  Played played(moved(pool(steps, kTwoSwitches), "40us", "40us", true), steps.size());
   const std::vector<bool> failed{false, false, false, false, true, true, false, false, true, false};
   EXPECT_EQ(played.failed, failed) << "a modified line and one that might be are poison, until it is written";
   const Time near = kProcess + kCache + kToSwitch + kLookup + kMemoryRead + kToSwitch;
@@ -101,7 +101,7 @@ TEST(CoherentVirtualSwitches, MakeErrorsOfWhatIsUnderWay) {
   // The answer is in the switch 60 ns before it is at h0, and goes on as an error: both parts are.
   std::vector<PoolStep> steps{{"h1", 128, R}, {"h0", 0, R}, {"h2", 0, R}};
   steps.resize(9, {"h1", 128, R});  // refused, until h2 is answered
-  const Played played(moved(pool(steps, kApart), "10100ns", "10101ns", true), steps.size());
+  const Played played(moved(pool(steps, kTwoSwitches), "10100ns", "10101ns", true), steps.size());
   EXPECT_FALSE(played.failed[0]);
   EXPECT_TRUE(played.failed[1]);
   EXPECT_TRUE(played.failed[2]) << "poison";
@@ -113,7 +113,7 @@ TEST(CoherentVirtualSwitches, MakeErrorsOfWhatIsUnderWay) {
 
 TEST(CoherentVirtualSwitches, LetThoseHaveLinesAgainWhoseMemoryIsBack) {
   const std::vector<PoolStep> steps{{"h0", 0, W}, {"h0", 0, R}, {"h0", 0, R}, {"h1", 0, R}};
-  SpecBuilder system = pool(steps, kApart);
+  SpecBuilder system = pool(steps, kTwoSwitches);
   const Value::Map place{{"switch", "sw"}, {"vcs", 0}, {"vppb", 0}};
   Value::Map back = place;
   back.emplace_back("to", "mem0");

@@ -98,7 +98,7 @@ inline SpecBuilder pool(const std::vector<PoolStep>& steps, const Value::List& s
   return pool(steps, PoolParts{switches});
 }
 
-inline const Value::List kApart{vcs("up", {"mem0"}), vcs("h2", {"mem1"})};
+inline const Value::List kTwoSwitches{vcs("up", {"mem0"}), vcs("h2", {"mem1"})};
 
 struct Played {
   explicit Played(const SpecBuilder& system, std::size_t steps) : run(system), latency(steps), failed(steps) {

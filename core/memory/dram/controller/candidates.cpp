@@ -44,7 +44,8 @@ void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
   if (candidate.step != DramStep::kNothing) ready.of(candidate.step).remove(candidate.key);
   if (step != DramStep::kNothing) {
     const DramReadyList::ReadyBurst burst{key, bank, queue_.at(pick.slot).burst.rmw};
-    ready.of(step).add(burst, own_time(step, burst, write));
+    // Rows that were just opened are most of what is not ready: the others are not worth the look.
+    ready.of(step).add(burst, step == DramStep::kPrecharge ? timers_.precharge_at(timers_.bank(bank)) : 0);
   }
   candidate = {step, pick.slot, key};
 }

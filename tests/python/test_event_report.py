@@ -167,3 +167,23 @@ def test_whom_an_event_hit_hardest_has_most_errors_or_became_slowest() -> None:
     assert hit_hardest({"requesters": requesters | lines}) == "h6: 1 modified line lost"
     both = {"h5": each(9.0, 1.0, 1052, 3)}
     assert hit_hardest({"requesters": requesters | both}) == "h5: 1,052 errors, 3 modified lines lost"
+
+
+def test_of_many_devices_those_with_errors_are_shown() -> None:
+    """Eight hosts make more requests than the one that asks for what has failed."""
+    hosts = "\n".join(f"  good{i}: {{pattern: random, requests: 2000, footprint: 1MiB}}" for i in range(8))
+    system = cx.System.from_yaml(
+        "devices:\n"
+        '  "good[0-7]": {kind: host}\n'
+        "  hit: {kind: host, completion_timeout: 2us}\n"
+        "  sw: {kind: switch}\n"
+        '  "mem[0-1]": {kind: memory, capacity: 1MiB}\n'
+        'links: [{between: ["good[*]", sw]}, {between: [hit, sw]}, {between: ["mem[*]", sw]}]\n'
+        "address_map: [{to: mem0}, {to: mem1}]\n"
+        f"workload:\n{hosts}\n"
+        "  hit: {pattern: random, requests: 300, base: 1MiB, footprint: 1MiB}\n"
+        "events: [{at: 500ns, fail: {device: mem1, reroute_time: 0ns}}]\n"
+    )
+    text = to_text(cx.run(system).summary)
+    assert "more" in text
+    assert any(line.startswith("hit ") for line in text.splitlines())

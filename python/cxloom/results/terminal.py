@@ -257,14 +257,18 @@ def _breakdown(summary: Summary, blocks: str) -> Table:
 def _devices(
     title: str, devices: Mapping[str, Component], column: _Counted, occupancy: _Held, limit: int
 ) -> Table:
-    """A row for each device that was used, or those with most of `column`; `occupancy` is a key: its queue's mean."""
+    """A row for each device that was used, or those with most errors, then with most of `column`.
+
+    `occupancy` is a key: the mean of its queue.
+    """
     active = {name: values for name, values in devices.items() if _was_used(values, column)}
     errors = any(error_count(values) for values in devices.values())
     heads = [column, *(["errors"] if errors else []), "GB/s", "mean ns", "p99", "max"]
     table = _table(title, *heads, occupancy.replace("_", " "))
     shown = active
     if len(active) > limit:
-        shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
+        most = sorted(active.items(), key=lambda item: (-error_count(item[1]), -item[1][column]))
+        shown = dict(most[: limit - 1])
     for name, values in shown.items():
         measures = _measures(values, "mean", "p99", "max")
         wrong = [f"{error_count(values):,}"] if errors else []

@@ -36,9 +36,9 @@ class DramReadyList {
   };
 
   bool empty() const { return bursts_.empty(); }
-  /// `ready`: its own time, which may grow while it is here.
-  void add(const ReadyBurst& burst, Clock ready) {
-    none_before_ = bursts_.empty() ? ready : std::min(none_before_, ready);
+  /// The burst is not ready by itself before `not_before`.
+  void add(const ReadyBurst& burst, Clock not_before) {
+    none_before_ = bursts_.empty() ? not_before : std::min(none_before_, not_before);
     auto place = bursts_.end();
     while (place != bursts_.begin() && (place - 1)->key > burst.key) --place;
     bursts_.insert(place, burst);
@@ -48,7 +48,7 @@ class DramReadyList {
     while (place->key != key) ++place;
     bursts_.erase(place);
   }
-  /// No burst is ready by itself before it.
+  /// No burst is ready by itself before this clock: the times of banks only grow.
   Clock none_before() const { return none_before_; }
   DramRank least_key() const { return bursts_.front().key; }
   /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its

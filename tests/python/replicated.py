@@ -85,3 +85,17 @@ def repair(device: str, **more: Any) -> Spec:
 
 # There and back by the switch, without the memory.
 ROUND = 2 * (2 * WAY + SWITCH)
+
+
+def each_is_answered_once(result: cx.Result, spec: Spec) -> None:
+    """All requests have come to an end, once, and their segments sum to their latencies."""
+    frame = result.requests()
+    assert result.summary["completed"] is True
+    assert result.summary["cost"]["requests"] == sum(each["requests"] for each in spec["workload"].values())
+    for name in spec["workload"]:
+        ids = frame.filter(frame["requester"] == name)["id"]
+        assert ids.n_unique() == len(ids)
+    parts = [
+        name for name in frame.columns if name.endswith("_ps") and name not in ("created_ps", "completed_ps")
+    ]
+    assert (frame.select(parts).sum_horizontal() == frame["completed_ps"] - frame["created_ps"]).all()

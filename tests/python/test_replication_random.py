@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from replicated import memory, run
+from replicated import each_is_answered_once, memory, run
 
 Spec = dict[str, Any]
 EXAMPLES = int(os.environ.get("CXLOOM_REPLICA_EXAMPLES", "15"))
@@ -97,16 +97,7 @@ def systems(draw: st.DrawFn) -> Spec:
 @given(spec=systems())
 def test_every_request_is_answered_once_and_copies_are_equal(spec: Spec) -> None:
     result = run(spec)
-    frame = result.requests()
-    assert result.summary["completed"] is True
-    assert result.summary["cost"]["requests"] == sum(each["requests"] for each in spec["workload"].values())
-    for name in spec["workload"]:
-        ids = frame.filter(frame["requester"] == name)["id"]
-        assert ids.n_unique() == len(ids)
-    parts = [
-        name for name in frame.columns if name.endswith("_ps") and name not in ("created_ps", "completed_ps")
-    ]
-    assert (frame.select(parts).sum_horizontal() == frame["completed_ps"] - frame["created_ps"]).all()
+    each_is_answered_once(result, spec)
     (described,) = spec["address_map"]
     copies = 1 + len(described["replicas"]["on"]) // len(described["to"])
     early = described["replicas"].get("acknowledge", copies) < copies

@@ -16,6 +16,7 @@ from replicated import (
     WAY,
     WIRE,
     WRITE,
+    each_is_answered_once,
     fail,
     latencies,
     memory,
@@ -269,16 +270,7 @@ def of_switch_alone(spec: Spec) -> bool:
 @given(spec=failing())
 def test_every_request_is_answered_once_and_copies_are_equal(spec: Spec) -> None:
     result = run(spec)
-    frame = result.requests()
-    assert result.summary["completed"] is True
-    assert result.summary["cost"]["requests"] == sum(each["requests"] for each in spec["workload"].values())
-    for name in spec["workload"]:
-        ids = frame.filter(frame["requester"] == name)["id"]
-        assert ids.n_unique() == len(ids)
-    parts = [
-        name for name in frame.columns if name.endswith("_ps") and name not in ("created_ps", "completed_ps")
-    ]
-    assert (frame.select(parts).sum_horizontal() == frame["completed_ps"] - frame["created_ps"]).all()
+    each_is_answered_once(result, spec)
     region = of_region(result)
     assert region["stale_reads"] == 0
     assert region["differing_lines"] == 0

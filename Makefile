@@ -303,7 +303,7 @@ threads-check: build build/.configured-tests build/threads/.configured .venv/.in
 	@$(CMAKE) --build build --target cxloom_divided; $(CMAKE) --build build/threads --target cxloom_divided
 	@mkdir -p build/same-bytes/now; $(BIN)/python tests/same_bytes/systems.py build/same-bytes/now/systems.json
 	@$(BIN)/python tests/divided/check.py build/$(PLAYER) --systems build/same-bytes/now/systems.json --random $(N_SYSTEMS)
-	@TSAN_OPTIONS=halt_on_error=1 $(BIN)/python tests/divided/check.py build/threads/$(PLAYER) --threads 3 \
+	@TSAN_OPTIONS=halt_on_error=1 $(BIN)/python tests/divided/check.py build/$(PLAYER) --watched build/threads/$(PLAYER) --threads 3 \
 	  --systems build/same-bytes/now/systems.json --random 200 --seed 2
 
 bench: build build/.configured-benchmarks

@@ -1,11 +1,11 @@
 """Plays systems in one queue of events, and in threads in as many parts as each can have: the same must come out.
 
-    python tests/divided/check.py PLAYER [--systems FILE] [--random N] [--seed N] [--threads N]
+    python tests/divided/check.py PLAYER [--systems FILE] [--random N] [--seed N] [--threads N] [--watched PLAYER]
 
-PLAYER is `cxloom_divided`, under ThreadSanitizer or not (`make threads-check`). FILE is what
-tests/same_bytes/systems.py wrote. Random systems are those of the tests: all media, caches that are kept coherent,
-links of flits with errors, credits and outages. Exit code 1 if a system differs; each is named, a random one with its
-spec.
+PLAYER is `cxloom_divided`; the watched one is built with ThreadSanitizer (`make threads-check`), and plays what ran
+side by side: one thread has nothing to race with. FILE is what tests/same_bytes/systems.py wrote. Random systems are
+those of the tests: all media, caches that are kept coherent, links of flits with errors, credits and outages. Exit code
+1 if a system differs; each is named, a random one with its spec.
 """
 
 from __future__ import annotations
@@ -64,12 +64,10 @@ def play(player: Path, spec: Spec, *how: str) -> str:
     return done.stdout if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
 
 
-def compare(player: Path, threads: int, named: tuple[str, Spec]) -> tuple[str, str]:
+def compare(player: Path, watched: Path | None, threads: int, named: tuple[str, Spec]) -> tuple[str, str]:
     """The name of a system, and what was found: "one part", "merged", "side by side", or what differs."""
     name, spec = named
     whole, divided = play(player, spec, "whole"), play(player, spec, "divided", str(threads))
-    if "ThreadSanitizer" in divided:
-        return name, divided
     if whole.startswith("exit") or divided.startswith("exit"):
         return name, "refused" if whole == divided else f"{whole[:300]} | {divided[:300]}"
     one, many = json.loads(whole), json.loads(divided)
@@ -80,7 +78,11 @@ def compare(player: Path, threads: int, named: tuple[str, Spec]) -> tuple[str, s
         return name, f"{[key for key in one if one[key] != many[key]]} differ: {json.dumps(spec)}"
     if windows is None:
         return name, f"one part: {reason}"
-    return name, "side by side" if windows else "merged"
+    if not windows:
+        return name, "merged"
+    if watched and (seen := play(watched, spec, "divided", str(threads))) != divided:
+        return name, f"watched: {seen[:3000]}: {json.dumps(spec)}"
+    return name, "side by side"
 
 
 def stored(file: Path) -> Iterator[tuple[str, Spec]]:
@@ -100,15 +102,17 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--watched", type=Path, metavar="PLAYER")
     arguments = parser.parse_args()
     named = list(stored(arguments.systems)) if arguments.systems else []
     if arguments.random:
         specs = random_specs(arguments.random, arguments.seed)
         named += [(f"random {i}", spec) for i, spec in enumerate(specs)]
+    play_all = partial(compare, arguments.player, arguments.watched, arguments.threads)
     counts: Counter[str] = Counter()
     bad = 0
     with ThreadPoolExecutor(2) as pool:
-        for name, outcome in pool.map(partial(compare, arguments.player, arguments.threads), named):
+        for name, outcome in pool.map(play_all, named):
             known = outcome in ("merged", "side by side", "refused") or outcome.startswith("one part: ")
             counts[re.sub("'.*?'", "'...'", outcome) if known else "different"] += 1
             if not known:

@@ -35,7 +35,7 @@ struct Message {
   Channel channel = Channel::kM2SReq;
   bool failed = false;               ///< answered with an error
   std::uint8_t virtual_channel = 0;  ///< of its class, on the link that it is on or waits for
-  /// Where routes may change the order: its number among the messages that must stay in order.
+  /// Where routes may change the order: a hash of what it is about, to draw by.
   std::uint16_t order = 0;
 
   Address address;

@@ -130,7 +130,6 @@ def test_a_trace_ends_a_divided_run_where_it_ends_another(tmp_path: Path) -> Non
     ("change", "reason"),
     [
         (("outputs.mix_windows", 100), "outputs.mix_windows goes by the order of all requests"),
-        (("run.routing", "adaptive"), "run.routing changes the order of messages, which their ends restore"),
         (
             ("events", [{"at": "900us", "fail": {"link": ["sw0", "mem0"]}}]),
             "events change what all parts share",

@@ -224,6 +224,29 @@ def test_lines_that_come_ahead(kind: str) -> None:
     assert_same(whole, divided)
 
 
+@pytest.mark.parametrize("routing", ["adaptive", "ugal", "valiant", "random"])
+def test_routing_by_load(routing: str) -> None:
+    """Few lines, so that many messages of a stream are under way, and overtake each other."""
+    spec = generated(
+        "spine-leaf",
+        {"requests": 1500, "footprint": "4KiB", "reads": 0.7},
+        leaves=4,
+        spines=3,
+        devices_per_leaf=2,
+        placement="split",
+        switch={"kind": "switch", "queueing": "voq"},
+        link={"bandwidth": "16GB/s", "credits": 4},
+        edge_link={"bandwidth": "32GB/s", "credits": 8},
+    )
+    spec["run"] = {"routing": routing, "warmup": 100}
+    whole, divided = both(apart(spec))
+    assert divided["partitions"] > 6
+    assert divided["side_by_side"] > 100
+    if routing in ("adaptive", "ugal"):
+        assert whole["requests"]["reorder_ps"].sum() > 0
+    assert_same(whole, divided)
+
+
 def test_most_systems_have_several_partitions() -> None:
     assert sum(partitions > 1 for partitions in PARTITIONS.values()) > 0.9 * len(PARTITIONS)
 

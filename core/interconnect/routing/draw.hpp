@@ -23,8 +23,8 @@ class RoutingDraw {
         (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
     return mix_bits(mix_bits(key_ ^ line) ^ mix_bits(flow) ^ place);
   }
-  /// One of so many, for a message whose order is kept by its number (delivery_order.hpp), which is a hash of
-  /// what it is about: nothing is looked at but what each hop touches of a message.
+  /// One of so many, for a message that has a hash of what it is about (delivery_order.hpp): nothing is
+  /// looked at but what each hop touches of a message.
   std::size_t among(std::size_t ways, const Message& message, std::uint32_t place) const {
     const std::uint64_t flow = std::uint64_t{message.source.index()} << 24U |
                                std::uint64_t{message.order} << 8U |

@@ -189,7 +189,8 @@ void SystemBuilder::make_routes() {
   if (!parts_->context.routes->keeps_order()) {
     ensure(parts_->topology.size() <= DeliveryOrder::kMostEnds,
            "more devices than the order of messages has names for");
-    parts_->context.order = std::make_unique<DeliveryOrder>();
+    const auto is_other = [this](const Kernel* kernel) { return kernel != kernels_.front(); };
+    parts_->context.order = std::make_unique<DeliveryOrder>(std::ranges::any_of(kernels_, is_other));
   }
 }
 

@@ -37,8 +37,6 @@ std::string undivided_because(const Registry& registry, const Spec& spec) {
 }
 
 std::string undivided_because(const System& system) {
-  if (!system.router().keeps_order())
-    return "run.routing changes the order of messages, which their ends restore";
   if (system.system_context().replicas) return "hosts agree on which copies of a replicated region are whole";
   if (!system.roles().all<IoInitiator>().empty()) return "CXL.io ends with the last request of all";
   for (const auto& [component, requester] : system.roles().all<Requester>()) {

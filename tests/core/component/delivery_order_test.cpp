@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "base/random.hpp"
@@ -90,6 +92,7 @@ TEST(DeliveryOrder, RandomArrivalsAreTakenInTheOrderOfEachStream) {
     RandomStream random(seed, "order", "test");
     DeliveryOrder order;
     std::vector<Message> sent;
+    sent.reserve(60);  // a message stays where it is
     for (int i = 0; i < 60; ++i) {
       const auto from = static_cast<std::uint32_t>(random.below(3));
       const auto to = static_cast<std::uint32_t>((from + 1 + random.below(2)) % 3);
@@ -138,6 +141,64 @@ TEST(DeliveryOrder, NothingWaitsForWhatIsForgotten) {
   EXPECT_EQ(order.held(), 0U);
   order.number(sent[0]);
   EXPECT_TRUE(order.in_turn(sent[0], stream)) << "the stream begins anew";
+}
+
+// A draw by the number is then that of any run, however far the receiver is.
+TEST(DeliveryOrder, TheNumberDoesNotDependOnWhatIsUnderWay) {
+  DeliveryOrder order;
+  std::vector<Message> sent(3, message(1, 2, 7));
+  for (Message& each : sent) order.number(each);
+  const std::uint64_t stream = DeliveryOrder::stream_of(sent[0]);
+  EXPECT_FALSE(order.in_turn(sent[1], stream));
+  EXPECT_TRUE(order.in_turn(sent[0], stream));
+  Message later = message(1, 2, 7);
+  order.number(later);
+  Message other = message(1, 2, 8);
+  order.number(other);
+  for (const Message& each : sent) EXPECT_EQ(each.order, later.order);
+  EXPECT_NE(other.order, later.order);
+}
+
+// A sender and a receiver in two threads, a window apart as parts of a divided system are: what was sent in
+// one window comes in the next, shuffled. Each stream is taken in its order, whatever the threads do
+// meanwhile.
+TEST(DeliveryOrder, EndsInTwoThreadsAgree) {
+  constexpr std::size_t kWindows = 200;
+  constexpr std::size_t kEach = 100;
+  DeliveryOrder order(true);
+  std::vector<std::vector<Message>> sent(kWindows);
+  std::barrier window_ends(2);
+  std::thread sender([&] {
+    RandomStream random(1, "order", "sender");
+    std::uint32_t number = 0;
+    for (std::vector<Message>& window : sent) {
+      for (std::size_t i = 0; i < kEach; ++i) {
+        window.push_back(message(1, 2, random.below(20)));
+        window.back().tag = number++;
+      }
+      for (Message& each : window) order.number(each);
+      window_ends.arrive_and_wait();
+    }
+  });
+  RandomStream random(1, "order", "receiver");
+  std::map<std::uint64_t, std::vector<std::uint32_t>> taken;
+  std::size_t count = 0;
+  for (std::vector<Message>& window : sent) {
+    window_ends.arrive_and_wait();
+    std::vector<Message*> coming;
+    for (Message& each : window) coming.push_back(&each);
+    for (std::size_t i = kEach; i > 1; --i) std::swap(coming[i - 1], coming[random.below(i)]);
+    for (Message* const each : coming) {
+      const std::uint64_t stream = DeliveryOrder::stream_of(*each);
+      const Message* next = order.in_turn(*each, stream) ? each : nullptr;
+      for (; next; next = order.next(stream), ++count) taken[stream].push_back(next->tag);
+    }
+  }
+  sender.join();
+  EXPECT_EQ(count, kWindows * kEach);
+  EXPECT_EQ(order.streams(), 0U);
+  EXPECT_EQ(order.held(), 0U);
+  for (const auto& [stream, tags] : taken) EXPECT_TRUE(std::is_sorted(tags.begin(), tags.end()));
 }
 
 // Thousands of streams at once: more than the table begins with, so that they share cells, which it moves and

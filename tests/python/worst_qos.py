@@ -81,7 +81,7 @@ CASES: list[tuple[str, str, int, list[str]]] = [
         "bind: [{to: mem, ld: 1}]",
         "bind: [{to: one, ld: 3}]",
         5,
-        [f"{VCS}[1].bind[0]", "a device without memory"],
+        [f"{VCS}[1].bind[0]", "a host without memory"],
     ),
     ("bind: [{to: mem, ld: 1}]", "bind: [mem]", 5, [f"{VCS}[1].bind[0]", "a logical device of it is bound"]),
     ("bind: [{to: mem, ld: 1}]", "bind: [mme]", 5, [f"{VCS}[1].bind[0]", "did you mean 'mem'?"]),

@@ -170,8 +170,8 @@ void VirtualSwitches::bind(const Vppb& place, const BoundParams& bound) {
                      "to");
   }
   for (const std::size_t port : ports) {
-    if (!neighbours_[port].serves)
-      throw InputError({"a device without memory",
+    if (!neighbours_[port].is_device)
+      throw InputError({"a host without memory",
                         "'" + bound.to + "'",
                         "a memory or an accelerator, or a bus or switch that leads to one",
                         {}},

@@ -28,8 +28,8 @@ class VirtualSwitches {
   /// What a port leads to.
   struct Neighbour {
     std::string name;
-    bool requests;  ///< it makes requests, or passes on what others ask
-    bool serves;    ///< it has memory, keeps that of others coherent, or passes on what others answer
+    bool requests;                    ///< it makes requests, or passes on what others ask
+    bool is_device;                   ///< it may be bound: no host without memory
     std::size_t logical_devices = 0;  ///< of its memory
   };
   /// By port: to be called when all are connected. Throws InputError below `vcs`.

@@ -127,9 +127,9 @@ void connect_virtual_switches(const System& system, const Spec& spec) {
       const Component& there = *system.components()[hop.to];
       const bool forwards = system.topology().node(hop.to).forwards;
       const MemoryOwner* const memory = system.roles().of<MemoryOwner>(there.id());
-      const bool is_home = system.roles().of<CoherenceHome>(there.id()) != nullptr;
+      const bool is_host = !forwards && system.system_context().leads_upstream(there.id());
       neighbours.push_back({there.name(), forwards || system.roles().of<Requester>(there.id()) != nullptr,
-                            forwards || memory || is_home, memory ? memory->logical_devices().size() : 0});
+                            memory || !is_host, memory ? memory->logical_devices().size() : 0});
     }
     with_path("devices", [&] {
       with_path(component->name(), [&] {

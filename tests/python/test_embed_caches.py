@@ -39,6 +39,13 @@ def hdm_db(hosts: int, random: Random) -> dict[str, Any]:
     return {"devices": devices, "links": links, "address_map": [{"to": "mem", "coherence": "hdm-db"}]}
 
 
+def persistent(hosts: int, random: Random) -> dict[str, Any]:
+    """The same with persistent memory: a line that is written back has its answer when the medium has it."""
+    spec = hdm_db(hosts, random)
+    spec["address_map"][0]["persistence"] = "media"
+    return spec
+
+
 def hdm_h(hosts: int, random: Random) -> dict[str, Any]:
     """The memory of a host that keeps it coherent, with the others as accelerators."""
     queue = random.choice([1, 3, 64])
@@ -52,7 +59,7 @@ def hdm_h(hosts: int, random: Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("slow", "hosts", "system"), some(product([0, 5000, 200], [4, 1, 2], [hdm_db, hdm_h]), 5)
+    ("slow", "hosts", "system"), some(product([0, 5000, 200], [4, 1, 2], [hdm_db, hdm_h, persistent]), 5)
 )
 def test_one_writes_or_many_read(
     tmp_path: Path,

@@ -9,27 +9,27 @@ namespace cxloom {
 
 class DramUnusedRows {
  public:
-  explicit DramUnusedRows(std::size_t banks) : opener_(banks) {}
+  explicit DramUnusedRows(std::size_t banks) : opener_(banks), place_(banks) {}
 
   /// Whether the row of a bank was opened for a write (or a read), and not used yet.
   bool holds(std::uint32_t bank, bool write) const { return opener_[bank] == mark(write); }
   bool holds(std::uint32_t bank) const { return opener_[bank] != 0; }
-  /// The banks that hold such a row.
+  /// The banks that hold such a row, in any order.
   const std::vector<std::uint32_t>& banks(bool write) const { return banks_[write]; }
 
   void opened(std::uint32_t bank, bool write) {
     opener_[bank] = mark(write);
+    place_[bank] = static_cast<std::uint32_t>(banks_[write].size());
     banks_[write].push_back(bank);
   }
   /// The row of a bank was used, or closed.
   void forget(std::uint32_t bank) {
     if (opener_[bank] == 0) return;
     std::vector<std::uint32_t>& banks = banks_[opener_[bank] == mark(true)];
-    if (banks.back() == bank) {
-      banks.pop_back();
-    } else {
-      std::erase(banks, bank);
-    }
+    const std::uint32_t last = banks.back();  // takes its place
+    banks[place_[bank]] = last;
+    place_[last] = place_[bank];
+    banks.pop_back();
     opener_[bank] = 0;
   }
 
@@ -38,6 +38,7 @@ class DramUnusedRows {
 
   std::vector<std::uint8_t> opener_;  ///< by bank: 0 nobody, 1 a read, 2 a write
   std::vector<std::uint32_t> banks_[2];
+  std::vector<std::uint32_t> place_;  ///< by bank, among them
 };
 
 }  // namespace cxloom

@@ -48,9 +48,8 @@ void DramArbiter::choose_again(Clock now) {
   const bool idle = queue_.count(false) + queue_.count(true) == 0;
   if (idle && refresher_.draining() == 0 && !times_out_) return;
   const bool writing = direction_.writing();
-  candidates_.for_each_first(
-      writing, now, [&](const DramChoice& best) { return best.before(choice_); },
-      [&](const DramChoice& choice) { offer(choice); });
+  choice_.write = writing;
+  candidates_.offer_first(writing, now, choice_);
   for (const std::uint32_t bank : unused_.banks(!writing)) offer(candidates_.of(bank, !writing, now));
   if (refresher_.draining() != 0) {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {

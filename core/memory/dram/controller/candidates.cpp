@@ -13,41 +13,56 @@ DramCandidates::DramCandidates(const DramOrganisation& organisation, const DramQ
       refresher_(refresher),
       scheduler_(scheduler),
       within_banks_(scheduler.within_banks()),
+      ranks_(organisation.ranks),
+      ready_{DramReadyLists(organisation.ranks * organisation.banks_in_rank(), organisation.ranks),
+             DramReadyLists(organisation.ranks * organisation.banks_in_rank(), organisation.ranks)},
       changed_(std::size_t{organisation.ranks} * organisation.banks_in_rank(), kNeverClock) {
   for (auto& candidates : candidates_)
     candidates.resize(std::size_t{organisation.ranks} * organisation.banks_in_rank());
-  for (auto& ready : ready_) ready.resize(organisation.ranks);
+}
+
+inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const DramBurst& burst) const {
+  static constexpr Clock kAlways = 0;
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  if (step == DramStep::kColumn)
+    return {bank.column[unsigned{burst.write} + unsigned{burst.rmw}],
+            &timers_.group_column_at(bank, burst.write, burst.rmw)};
+  if (step == DramStep::kActivate) return {bank.activate, &timers_.group_activate_at(bank)};
+  return {bank.precharge, &kAlways};
 }
 
 void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
   Candidate& candidate = candidates_[write][bank];
+  DramReadyLists& ready = ready_[write];
   const DramQueue::Slot oldest = queue_.oldest(bank, write);
-  DramStep step = DramStep::kNothing;
-  DramPick pick;
   if (oldest == DramQueue::kNone) {
     if (candidate.step == DramStep::kNothing) return;
-  } else {
-    const std::int64_t row = timers_.bank(bank).row;
-    if (unused_.holds(bank, write)) {  // first of all: others wait for the bank
-      step = DramStep::kColumn;
-      pick.slot = queue_.oldest_to(bank, write, row);
-    } else if (!refresher_.blocks(bank)) {
-      pick.slot = oldest;
-      if (!within_banks_ || queue_.at(oldest).next != DramQueue::kNone)
-        pick = scheduler_.pick(oldest, row, now);
-      if (pick.slot != DramQueue::kNone) step = step_of(queue_.at(pick.slot).burst);
-    }
+    ready.remove(bank);
+    candidate = {};
+    return;
   }
-  const DramRank key = step == DramStep::kNothing ? 0 : dram_key(pick.priority, queue_.at(pick.slot).order);
-  if (step == candidate.step && key == candidate.key) return;
-  Ready& ready = ready_[write][timers_.bank(bank).rank];
-  if (candidate.step != DramStep::kNothing) ready.of(candidate.step).remove(candidate.key);
-  if (step != DramStep::kNothing) {
-    const DramReadyList::ReadyBurst burst{key, bank, queue_.at(pick.slot).burst.rmw};
-    // Rows that were just opened are most of what is not ready: the others are not worth the look.
-    ready.of(step).add(burst, step == DramStep::kPrecharge ? timers_.precharge_at(timers_.bank(bank)) : 0);
+  const DramTimers::Bank& state = timers_.bank(bank);
+  DramPick pick;
+  if (unused_.holds(bank, write)) {  // first of all: others wait for the bank
+    pick.slot = queue_.oldest_to(bank, write, state.row);
+  } else if (!refresher_.blocks(bank)) {
+    pick.slot = oldest;
+    if (!within_banks_ || queue_.at(oldest).next != DramQueue::kNone)
+      pick = scheduler_.pick(oldest, state.row, now);
   }
-  candidate = {step, pick.slot, key};
+  if (pick.slot == DramQueue::kNone) {
+    ready.remove(bank);
+    candidate = {};
+    return;
+  }
+  const DramQueue::Entry& entry = queue_.at(pick.slot);
+  const DramStep step = step_of(entry.burst);
+  const DramRank key = dram_key(pick.priority, entry.order);
+  const BankTime time = own_time(step, entry.burst);
+  if (step == candidate.step && ready.holds(bank, key, time.own)) return;
+  ready.remove(bank);
+  ready.add(bank, state.rank, step, key, time.own, *time.group);
+  candidate = {step, pick.slot};
 }
 
 void DramCandidates::serve(bool write) {
@@ -66,7 +81,7 @@ DramChoice DramCandidates::of(std::uint32_t bank, bool write, Clock now) const {
   const Candidate& candidate = candidates_[write][bank];
   if (candidate.step == DramStep::kNothing) return {};
   const Clock at = ready_at(candidate.step, queue_.at(candidate.slot).burst, now);
-  return {at, candidate.step, write, bank, dram_rank(candidate.key, candidate.step)};
+  return {at, candidate.step, write, bank, dram_rank(ready_[write].key(bank), candidate.step)};
 }
 
 }  // namespace cxloom

@@ -18,16 +18,6 @@
 
 namespace cxloom {
 
-/// A command that may go out.
-struct DramChoice {
-  Clock at = kNeverClock;
-  DramStep step = DramStep::kNothing;
-  bool write = false;
-  std::uint32_t target = 0;  ///< a bank; of kRefresh a rank
-  DramRank rank = 0;
-  bool before(const DramChoice& other) const { return at != other.at ? at < other.at : rank < other.rank; }
-};
-
 class DramCandidates {
  public:
   DramCandidates(const DramOrganisation& organisation, const DramQueue& queue, const DramTimers& timers,
@@ -49,16 +39,21 @@ class DramCandidates {
   DramQueue::Slot slot(std::uint32_t bank, bool write) const { return candidates_[write][bank].slot; }
   /// Whether any bank has one.
   bool any(bool write) const {
-    return std::ranges::any_of(ready_[write], [](const Ready& ready) {
-      return !ready.activate.empty() || !ready.column.empty() || !ready.precharge.empty();
-    });
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      for (const DramStep step : {DramStep::kActivate, DramStep::kColumn, DramStep::kPrecharge}) {
+        if (!ready_[write].empty(rank, step)) return true;
+      }
+    }
+    return false;
   }
   /// The candidate of a bank, and when it may go, not before `now`.
   DramChoice of(std::uint32_t bank, bool write, Clock now) const;
-  /// Gives `take` the first of each rank and kind of command in one direction, not before `now`; but none of
-  /// those of which `worth` does not want the best that it can be.
-  template <class Worth, class Take>
-  void for_each_first(bool write, Clock now, Worth worth, Take take) const;
+  /// Puts the first in one direction in the place of `best` if it goes out before it, none before `now`.
+  void offer_first(bool write, Clock now, DramChoice& best) const;
+  /// The first clock from `now` on, but at most `bound`, that is as much after one of them as `rest` says of
+  /// its step.
+  template <class Rest>
+  Clock first_with_rest(bool write, Clock now, Clock bound, Rest rest) const;
 
   /// The next step of a burst.
   DramStep step_of(const DramBurst& burst) const {
@@ -74,24 +69,19 @@ class DramCandidates {
   struct Candidate {
     DramStep step = DramStep::kNothing;
     DramQueue::Slot slot = DramQueue::kNone;
-    DramRank key = 0;
   };
-  struct Ready {
-    DramReadyList activate;
-    DramReadyList column;
-    DramReadyList precharge;
-
-    DramReadyList& of(DramStep step) {
-      return step == DramStep::kActivate ? activate : step == DramStep::kColumn ? column : precharge;
-    }
+  /// When a bank allows a step, and its group.
+  struct BankTime {
+    Clock own = 0;
+    const Clock* group = nullptr;
   };
-
-  /// When the bank and its group allow the step.
-  Clock own_time(DramStep step, const DramReadyList::ReadyBurst& burst, bool write) const {
-    const DramTimers::Bank& bank = timers_.bank(burst.bank);
-    return step == DramStep::kActivate ? timers_.activate_at(bank)
-           : step == DramStep::kColumn ? timers_.column_at(bank, write, burst.rmw)
-                                       : timers_.precharge_at(bank);
+  BankTime own_time(DramStep step, const DramBurst& burst) const;
+  /// When the command bus and a rank allow a step.
+  Clock rank_time(DramStep step, std::uint32_t rank, bool write) const {
+    if (step == DramStep::kColumn) return std::max(bus_.free(true), timers_.rank_column_at(rank, write));
+    if (step == DramStep::kActivate)
+      return std::max(bus_.free_for_activate(), timers_.rank_activate_at(rank));
+    return std::max(bus_.free(false), timers_.rank_precharge_at(rank));
   }
   void reconsider(std::uint32_t bank, bool write, Clock now);
   void put_off(std::uint32_t bank, Clock now) {
@@ -104,9 +94,10 @@ class DramCandidates {
   const DramUnusedRows& unused_;
   const DramRefresher& refresher_;
   DramScheduler& scheduler_;
-  const bool within_banks_;                           ///< the scheduler chooses
+  const bool within_banks_;  ///< the scheduler chooses
+  const std::uint32_t ranks_;
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
-  std::array<std::vector<Ready>, 2> ready_;           ///< the candidates by rank, sorted
+  std::array<DramReadyLists, 2> ready_;               ///< the candidates
   bool serves_write_ = false;                         ///< the direction that goes
   std::vector<std::uint32_t> put_off_;                ///< banks that are to be reconsidered in the other one
   std::vector<Clock> changed_;  ///< by bank, when they changed; kNeverClock: it is none of them
@@ -114,39 +105,36 @@ class DramCandidates {
 
 inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clock now) const {
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
-  const Clock free = std::max(
-      step == DramStep::kActivate ? bus_.free_for_activate() : bus_.free(step == DramStep::kColumn), now);
-  if (step == DramStep::kColumn) {
-    return std::max({free, timers_.column_at(bank, burst.write, burst.rmw),
-                     timers_.rank_column_at(bank.rank, burst.write)});
-  }
-  if (step == DramStep::kActivate)
-    return std::max({free, timers_.activate_at(bank), timers_.rank_activate_at(bank.rank)});
-  return std::max({free, timers_.precharge_at(bank), timers_.rank_precharge_at(bank.rank)});
+  const Clock own = step == DramStep::kColumn     ? timers_.column_at(bank, burst.write, burst.rmw)
+                    : step == DramStep::kActivate ? timers_.activate_at(bank)
+                                                  : timers_.precharge_at(bank);
+  return std::max({now, own, rank_time(step, bank.rank, burst.write)});
 }
 
-template <class Worth, class Take>
-void DramCandidates::for_each_first(bool write, Clock now, Worth worth, Take take) const {
-  const auto look = [&]<DramStep step>(const DramReadyList& list, Clock earliest) {
-    if (list.empty()) return;
-    const Clock bound = std::max(earliest, list.none_before());
-    if (!worth(DramChoice{bound, step, write, 0, dram_rank(list.least_key(), step)})) return;
-    const auto first = list.first(earliest, [&](const auto& burst) { return own_time(step, burst, write); });
-    take(DramChoice{first.at, step, write, first.burst.bank, dram_rank(first.burst.key, step)});
-  };
-  const Clock row_bus = std::max(now, bus_.free(false));
+inline void DramCandidates::offer_first(bool write, Clock now, DramChoice& best) const {
   const Clock column_bus = std::max(now, bus_.free(true));
   const Clock activate_bus = std::max(now, bus_.free_for_activate());
-  const auto rank_count = static_cast<std::uint32_t>(ready_[write].size());
-  for (std::uint32_t rank = 0; rank < rank_count; ++rank) {
-    const Ready& ready = ready_[write][rank];
-    look.template operator()<DramStep::kColumn>(ready.column,
-                                                std::max(column_bus, timers_.rank_column_at(rank, write)));
-    look.template operator()<DramStep::kActivate>(ready.activate,
-                                                  std::max(activate_bus, timers_.rank_activate_at(rank)));
-    look.template operator()<DramStep::kPrecharge>(ready.precharge,
-                                                   std::max(row_bus, timers_.rank_precharge_at(rank)));
+  const Clock row_bus = std::max(now, bus_.free(false));
+  const DramReadyLists& ready = ready_[write];
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    ready.offer_first(rank, DramStep::kColumn, std::max(column_bus, timers_.rank_column_at(rank, write)),
+                      best);
+    ready.offer_first(rank, DramStep::kActivate, std::max(activate_bus, timers_.rank_activate_at(rank)),
+                      best);
+    ready.offer_first(rank, DramStep::kPrecharge, std::max(row_bus, timers_.rank_precharge_at(rank)), best);
   }
+}
+
+template <class Rest>
+Clock DramCandidates::first_with_rest(bool write, Clock now, Clock bound, Rest rest) const {
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (const DramStep step : {DramStep::kColumn, DramStep::kActivate, DramStep::kPrecharge}) {
+      DramChoice first{.at = bound - rest(step)};
+      ready_[write].offer_first(rank, step, std::max(now, rank_time(step, rank, write)), first);
+      bound = first.at + rest(step);
+    }
+  }
+  return bound;
 }
 
 }  // namespace cxloom

@@ -54,11 +54,7 @@ Clock DramForecast::read_command(Clock now) const {
     for (const std::uint32_t bank : the_.unused.banks(true))
       bound = std::min(bound, the_.candidates.of(bank, true, now).at);
   }
-  const auto reads_at = [&](const DramChoice& choice) { return choice.at + rest(choice.step); };
-  the_.candidates.for_each_first(
-      false, now, [&](const DramChoice& best) { return reads_at(best) < bound; },
-      [&](const DramChoice& choice) { bound = std::min(bound, reads_at(choice)); });
-  return bound;
+  return the_.candidates.first_with_rest(false, now, bound, [&](DramStep step) { return rest(step); });
 }
 
 }  // namespace cxloom

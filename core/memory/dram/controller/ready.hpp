@@ -1,9 +1,15 @@
-// What the banks of a rank need next in one direction, sorted by kind of command and, within it, by priority
-// and age. So the choice among many that could go out at the same clock ends at the first.
+// What the banks need next in one direction: a list for each rank and kind of command. A bank is a link of at
+// most one list, and leaves it wherever it stands there.
+//
+// The choice ends as soon as the rest of a list cannot be first. Activates mostly wait for their rank: any of
+// them could go, so that they are in the order of priority and age, and the first that its group allows ends
+// it. Columns and precharges wait for their bank, each as long after the command before: they are in the
+// order of that time, in which they mostly come, and the first that is too late ends it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "memory/dram/device/timers.hpp"
@@ -23,51 +29,113 @@ constexpr DramRank dram_key(std::uint16_t priority, std::uint64_t order) {
 }
 constexpr DramRank dram_rank(DramRank key, DramStep step) { return key | static_cast<DramRank>(step) << 45U; }
 
-class DramReadyList {
- public:
-  struct ReadyBurst {
-    DramRank key = 0;  ///< of the burst
-    std::uint32_t bank = 0;
-    bool rmw = false;
-  };
-  struct FoundEntry {
-    Clock at = kNeverClock;
-    ReadyBurst burst;
-  };
+/// A command that may go out.
+struct DramChoice {
+  Clock at = kNeverClock;
+  DramStep step = DramStep::kNothing;
+  bool write = false;
+  std::uint32_t target = 0;  ///< a bank; of kRefresh a rank
+  DramRank rank = 0;
+  bool before(const DramChoice& other) const { return at != other.at ? at < other.at : rank < other.rank; }
+};
 
-  bool empty() const { return bursts_.empty(); }
-  /// The burst is not ready by itself before `not_before`.
-  void add(const ReadyBurst& burst, Clock not_before) {
-    none_before_ = bursts_.empty() ? not_before : std::min(none_before_, not_before);
-    auto place = bursts_.end();
-    while (place != bursts_.begin() && (place - 1)->key > burst.key) --place;
-    bursts_.insert(place, burst);
+class DramReadyLists {
+ public:
+  DramReadyLists(std::uint32_t banks, std::uint32_t ranks)
+      : banks_(banks), links_(banks + std::size_t{ranks} * kKinds) {
+    for (std::uint32_t i = 0; i < links_.size(); ++i) links_[i].before = links_[i].after = i;
   }
-  void remove(DramRank key) {
-    auto place = bursts_.begin();
-    while (place->key != key) ++place;
-    bursts_.erase(place);
+
+  /// Puts a bank, which is in no list, into that of its next command. `own` is when the bank allows it, which
+  /// stays, and `group` when its group does, which may come to be later.
+  void add(std::uint32_t bank, std::uint32_t rank, DramStep step, DramRank key, Clock own,
+           const Clock& group) {
+    const std::uint32_t end = end_of(rank, step);
+    const std::uint32_t next = step == DramStep::kActivate ? next_by_key(end, key) : next_by_time(end, own);
+    const std::uint32_t last = links_[next].before;
+    links_[bank] = {own, key, &group, last, next};
+    links_[last].after = links_[next].before = bank;
   }
-  /// No burst is ready by itself before this clock: the times of banks only grow.
-  Clock none_before() const { return none_before_; }
-  DramRank least_key() const { return bursts_.front().key; }
-  /// The burst that is ready first, none before `earliest`; of several the first by key. `ready` gives its
-  /// own time.
-  template <class Ready>
-  FoundEntry first(Clock earliest, Ready ready) const {
-    FoundEntry best;
-    for (const ReadyBurst& burst : bursts_) {
-      const Clock at = ready(burst);
-      if (at <= earliest) return {earliest, burst};
-      if (at < best.at) best = {at, burst};
-    }
-    none_before_ = best.at;
-    return best;
+  /// Takes it out of its list, if it is in any.
+  void remove(std::uint32_t bank) {
+    Link& link = links_[bank];
+    links_[link.before].after = link.after;
+    links_[link.after].before = link.before;
+    link.before = link.after = bank;
+  }
+  /// Whether the bank is in a list with this key and time.
+  bool holds(std::uint32_t bank, DramRank key, Clock own) const {
+    return links_[bank].key == key && links_[bank].own == own;
+  }
+  DramRank key(std::uint32_t bank) const { return links_[bank].key; }
+  bool empty(std::uint32_t rank, DramStep step) const {
+    const std::uint32_t end = end_of(rank, step);
+    return links_[end].after == end;
+  }
+  /// Puts the first of a list in the place of `best` if it goes out before it, none before `earliest`.
+  void offer_first(std::uint32_t rank, DramStep step, Clock earliest, DramChoice& best) const {
+    if (earliest > best.at) return;
+    step == DramStep::kActivate ? offer_by_key(end_of(rank, step), earliest, best)
+                                : offer_by_time(end_of(rank, step), step, earliest, best);
   }
 
  private:
-  std::vector<ReadyBurst> bursts_;  // in the order of their keys
-  mutable Clock none_before_ = 0;   // as it was found when all were last looked at
+  static constexpr std::uint32_t kKinds = 3;
+  struct Link {
+    Clock own = std::numeric_limits<Clock>::max();  ///< of the end of a list after all others
+    DramRank key = 0;
+    const Clock* group = nullptr;
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+  };
+
+  /// The link after the last of a list, and before the first.
+  std::uint32_t end_of(std::uint32_t rank, DramStep step) const {
+    return banks_ + rank * kKinds + (static_cast<std::uint32_t>(step) - 1);
+  }
+  /// The first with a higher key, sought from both sides at once: it may be anywhere.
+  std::uint32_t next_by_key(std::uint32_t end, DramRank key) const {
+    std::uint32_t next = links_[end].after;
+    std::uint32_t last = links_[end].before;
+    while (next != end && links_[next].key < key) {
+      if (links_[last].key < key) return links_[last].after;
+      next = links_[next].after;
+      last = links_[last].before;
+    }
+    return next;
+  }
+  /// The first that is later, sought from the end, where it mostly is.
+  std::uint32_t next_by_time(std::uint32_t end, Clock own) const {
+    std::uint32_t next = end;
+    while (links_[next].before != end && links_[links_[next].before].own > own) next = links_[next].before;
+    return next;
+  }
+  void offer_by_key(std::uint32_t end, Clock earliest, DramChoice& best) const;
+  void offer_by_time(std::uint32_t end, DramStep step, Clock earliest, DramChoice& best) const;
+  static void offer(const Link& link, DramStep step, std::uint32_t bank, Clock at, DramChoice& best) {
+    const DramRank rank = dram_rank(link.key, step);
+    if (at < best.at || (at == best.at && rank < best.rank)) best = {at, step, best.write, bank, rank};
+  }
+
+  const std::uint32_t banks_;
+  std::vector<Link> links_;  ///< by bank, and after them the ends of the lists
 };
+
+inline void DramReadyLists::offer_by_key(std::uint32_t end, Clock earliest, DramChoice& best) const {
+  for (std::uint32_t bank = links_[end].after; bank != end; bank = links_[bank].after) {
+    const Link& link = links_[bank];
+    const Clock at = std::max({earliest, link.own, *link.group});
+    offer(link, DramStep::kActivate, bank, at, best);
+    if (at == earliest) return;
+  }
+}
+
+inline void DramReadyLists::offer_by_time(std::uint32_t end, DramStep step, Clock earliest,
+                                          DramChoice& best) const {
+  for (std::uint32_t bank = links_[end].after; links_[bank].own <= best.at; bank = links_[bank].after) {
+    const Link& link = links_[bank];
+    offer(link, step, bank, std::max({earliest, link.own, *link.group}), best);
+  }
+}
 
 }  // namespace cxloom

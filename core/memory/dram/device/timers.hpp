@@ -44,6 +44,11 @@ class DramTimers {
     const unsigned what = unsigned{write} + unsigned{rmw};
     return std::max(bank.column[what], groups_[bank.group].column[what]);
   }
+  // The part of it that the group allows, which commands to its other banks push forward.
+  const Clock& group_activate_at(const Bank& bank) const { return groups_[bank.group].activate; }
+  const Clock& group_column_at(const Bank& bank, bool write, bool rmw) const {
+    return groups_[bank.group].column[unsigned{write} + unsigned{rmw}];
+  }
   Clock rank_activate_at(std::uint32_t rank) const {
     return std::max(ranks_[rank].activate, ranks_[rank].awake);
   }

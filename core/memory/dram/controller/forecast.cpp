@@ -6,14 +6,21 @@ namespace cxloom {
 
 Clock DramForecast::done_waiting(Clock now, Clock under_way) const {
   Clock bound = under_way;
-  if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
-    bound = read_command(now) + hit_;
-  if (!the_.arrivals.empty(false)) {
-    const bool room = the_.queue.count(false) < the_.config.read_queue;
-    bound = std::min(bound, the_.arrivals.read_bound(room ? now : read_command(now), hit_));
-  }
+  if (under_way > now + the_.arrivals.least(hit_)) bound = std::min(bound, reads_waiting(now, under_way));
   if (!the_.config.posted_writes || !the_.arrivals.empty(true)) bound = std::min(bound, write_done(now));
   return std::min(bound, kNeverClock);  // clocks after never are no later
+}
+
+Clock DramForecast::reads_waiting(Clock now, Clock under_way) const {
+  Clock bound = kNeverClock;
+  const Clock command = read_command(now);
+  if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
+    bound = command + hit_;
+  if (!the_.arrivals.empty(false)) {
+    const bool room = the_.queue.count(false) < the_.config.read_queue;
+    bound = std::min(bound, the_.arrivals.read_bound(room ? now : command, hit_));
+  }
+  return bound;
 }
 
 Clock DramForecast::write_done(Clock now) const {

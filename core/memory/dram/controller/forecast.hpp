@@ -52,6 +52,7 @@ class DramForecast {
 
  private:
   Clock done_waiting(Clock now, Clock under_way) const;
+  Clock reads_waiting(Clock now, Clock under_way) const;
   Clock read_command(Clock now) const;
   /// Nothing is sent before this clock.
   Clock next_command(Clock now) const;

@@ -50,10 +50,12 @@ class DramArrivals {
   /// It left the queue.
   void left(const DramBurst& burst) { backlogs_[burst.write].left(burst.requester); }
 
+  /// A read here takes at least so long from when it is admitted, if one that is not forwarded takes `hit`.
+  Clock least(Clock hit) const { return forwardable_ != 0 ? kForwarding : hit; }
   /// No read here is done before this clock, if none is admitted before `room` and one that is not forwarded
   /// takes `hit`.
   Clock read_bound(Clock room, Clock hit) const {
-    const Clock least = forwardable_ != 0 ? kForwarding : hit;
+    const Clock least = this->least(hit);
     if (!backlogs_[0].empty()) return room + least;
     const Ring<DramArrival>& reads = coming_[0];
     const std::size_t few = std::min<std::size_t>(reads.size(), 4);

@@ -10,7 +10,7 @@ constexpr int kSpins = 200;
 
 }  // namespace
 
-// Who has the lock may have lost its processor.
+// The thread that has the lock may have lost its processor.
 void DeliveryOrder::SpinLock::wait() const {
   for (int i = 0; i < kSpins; ++i) {
     if (!taken_.test(std::memory_order_relaxed)) return;

@@ -34,8 +34,9 @@ class DeliveryOrder {
   void number(Message& message) {
     const std::uint64_t name = stream_of(message);
     message.order = static_cast<std::uint16_t>(name * kMultiplier >> 24U);
-    const Held table = table_of(name);
-    table->send(message, name);
+    if (count_ == 1) [[likely]]
+      return tables_[0].streams.send(message, name);
+    table_of(name)->send(message, name);
   }
 
   /// What must be in order with a message. 18 bits for each end and four for the class. Nobody numbers what
@@ -47,7 +48,11 @@ class DeliveryOrder {
   }
   /// Whether it is the turn of a message of this stream that has come in. If it is not, it is kept until
   /// then.
-  bool in_turn(Message& message, std::uint64_t name) { return table_of(name)->in_turn(message, name); }
+  bool in_turn(Message& message, std::uint64_t name) {
+    if (count_ == 1) [[likely]]
+      return tables_[0].streams.in_turn(message, name);
+    return table_of(name)->in_turn(message, name);
+  }
   /// The kept message whose turn it is now, which is no longer kept; null if there is none.
   Message* next(std::uint64_t name) { return table_of(name)->next(name); }
   /// A message that is under way never comes in: later ones do not wait for it. True: `next` has a kept one
@@ -86,26 +91,21 @@ class DeliveryOrder {
   /// A table that nobody else has meanwhile.
   class Held {
    public:
-    Held(Table& table, bool shared) : table_(table), shared_(shared) {
-      if (shared_) table_.lock.lock();
-    }
+    explicit Held(Table& table) : table_(table) { table_.lock.lock(); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    ~Held() {
-      if (shared_) table_.lock.unlock();
-    }
+    ~Held() { table_.lock.unlock(); }
     MessageStreams* operator->() const { return &table_.streams; }
 
    private:
     Table& table_;
-    bool shared_;
   };
 
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15ULL;  // as that of MessageStreams
   static constexpr std::size_t kTablesOfThreads = 64;
 
   // By the hash of the line.
-  Held table_of(std::uint64_t name) { return {tables_[name & (count_ - 1)], count_ > 1}; }
+  Held table_of(std::uint64_t name) { return Held(tables_[name & (count_ - 1)]); }
 
   std::size_t count_;
   std::unique_ptr<Table[]> tables_;

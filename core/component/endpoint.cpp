@@ -194,7 +194,7 @@ void Endpoint::nowhere(Message& message, Time ready) {
 
 void Endpoint::take_back(Message& message) {
   const std::uint16_t way = port_count() == 1 ? Routes::kNowhere : way_of(message);
-  if (way != Routes::kNowhere) system_context_.failures->rerouted();
+  if (way != Routes::kNowhere) system_context_.failures->rerouted(now());
   send_by(way, message, now());
 }
 

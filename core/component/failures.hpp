@@ -28,8 +28,9 @@ class Failures {
   virtual void ends_later(Message& request, Time now) = 0;
   /// The cache at `node` has given up the latest data of a line, which it kept until its home asked for them.
   virtual void gives_up(LineAddress line, NodeId node) = 0;
-  /// A message that waited for a link that failed leaves by another way.
-  virtual void rerouted() = 0;
+  /// A message that waited for a link that failed leaves by another way. Alone of all these it may be called
+  /// while parts of a divided system run side by side.
+  virtual void rerouted(Time now) = 0;
 
  protected:
   ~Failures() = default;

@@ -60,7 +60,7 @@ class MessageStreams {
   struct UnderWay {
     const Message* message = nullptr;  ///< null: the one that was alone when the stream was listed
     UnderWay* next = nullptr;          ///< sent after it
-    Message* kept = nullptr;           ///< the same; null: it has not come in
+    Message* kept = nullptr;           ///< the message once it has come in; null: it has not
   };
   /// A stream that is listed.
   struct Stream {

@@ -136,7 +136,8 @@ void DividedKernels::run_parts_of(std::size_t thread, Time end) {
 void DividedKernels::run_side_by_side(Time end, const std::function<void()>& meanwhile) {
   take_what_came_between();
   ensure(control().next_event_time() >= end, "parts run side by side while the control acts");
-  ensure(settling_.empty(), "parts run side by side from within an instant");
+  ensure(group_.settling.empty(), "parts run side by side from within an instant");
+  group_.one_thread = false;
   std::ranges::fill(thrown_, nullptr);
   std::atomic<bool> others_work{true};
   std::exception_ptr thrown_meanwhile;
@@ -149,6 +150,7 @@ void DividedKernels::run_side_by_side(Time end, const std::function<void()>& mea
       thrown_meanwhile = std::current_exception();
     }
   });
+  group_.one_thread = true;
   if (thrown_meanwhile) std::rethrow_exception(thrown_meanwhile);
   const Kernel* first = nullptr;
   std::exception_ptr thrown;
@@ -188,21 +190,19 @@ Kernel* DividedKernels::next_kernel(Time at) {
 
 // In the order in which they asked, as at the end of an instant of a single kernel. False: nobody has asked.
 bool DividedKernels::settle_all() {
-  if (settling_.empty()) return false;
+  if (group_.settling.empty()) return false;
   std::vector<std::size_t> at(kernels_.size(), 0);
   std::vector<Kernel*> order;
-  order.swap(settling_);
+  order.swap(group_.settling);
   for (const auto& kernel : kernels_) kernel->settling_now_.swap(kernel->settling_);
   for (Kernel* kernel : order) {
     EventHandler* const handler = kernel->settling_now_[at[kernel->index_]++];
-    const std::size_t asked = kernel->settling_.size();
     try {
       handler->settle();
     } catch (...) {
       kernel->failed_ = handler;
       throw;
     }
-    settling_.insert(settling_.end(), kernel->settling_.size() - asked, kernel);
   }
   for (const auto& kernel : kernels_) kernel->settling_now_.clear();
   return true;
@@ -222,10 +222,7 @@ bool DividedKernels::run_merged(Time end, std::uint64_t max_events) {
       break;
     }
     if (at > now_) move_to(at);
-    Kernel& kernel = *next_kernel(at);
-    const std::size_t asked = kernel.settling_.size();
-    kernel.run_top();
-    settling_.insert(settling_.end(), kernel.settling_.size() - asked, &kernel);
+    next_kernel(at)->run_top();
   }
   turn_pages();
   return whole;

@@ -82,7 +82,6 @@ class DividedKernels {
 
   KernelGroup group_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<Kernel*> settling_;           // in the order in which they asked for the end of this instant
   std::vector<std::exception_ptr> thrown_;  // by part
   std::size_t threads_;
   Time lookahead_;

@@ -40,7 +40,23 @@ const std::vector<WaitedFor>& Kernel::wait_lists() const { return group_.wait_li
 
 void Kernel::register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
 
-void Kernel::at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
+// By itself, so that what comes with every arbitration needs no stack.
+[[gnu::noinline]] static void add(std::vector<EventHandler*>& settling, EventHandler& handler) {
+  settling.push_back(&handler);
+}
+[[gnu::noinline]] static void add_in(KernelGroup& group, Kernel& kernel, std::vector<EventHandler*>& settling,
+                                     EventHandler& handler) {
+  if (group.one_thread) group.settling.push_back(&kernel);
+  settling.push_back(&handler);
+}
+
+void Kernel::at_end_of_instant(EventHandler& handler) {
+  if (!own_group_) [[unlikely]]
+    return add_in(group_, *this, settling_, handler);
+  if (settling_.size() == settling_.capacity()) [[unlikely]]
+    return add(settling_, handler);
+  settling_.push_back(&handler);
+}
 
 MeasuredParts& Kernel::measured() { return group_.measured; }
 

@@ -9,12 +9,18 @@
 
 namespace cxloom {
 
+class Kernel;
+
 /// If there are several kernels, each is a part's queue of events.
 struct KernelGroup {
   std::vector<EventSource*> sources;  ///< by identity
   std::vector<Kernel*> kernels;
   std::vector<WaitedFor> wait_lists;  ///< in the order in which they were made
   MeasuredParts measured;
+  /// The kernels of handlers that asked for the end of this instant, in the order in which they did, while
+  /// one thread plays all kernels: a handler may ask in the event of another kernel.
+  std::vector<Kernel*> settling;
+  bool one_thread = true;
 };
 
 }  // namespace cxloom

@@ -4,8 +4,8 @@
 
 PLAYER is `cxloom_divided`; the watched one is built with ThreadSanitizer (`make threads-check`), and plays what ran
 side by side: one thread has nothing to race with. FILE is what tests/same_bytes/systems.py wrote. Random systems are
-those of the tests: all media, caches that are kept coherent, links of flits with errors, credits and outages. Exit code
-1 if a system differs; each is named, a random one with its spec.
+those of the tests: all media, caches that are kept coherent, links of flits with errors, credits and outages, events of
+all kinds. Exit code 1 if a system differs; each is named, a random one with its spec.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from validation.coherent_systems import coherent_systems  # noqa: E402
+from validation.featured_systems import featured  # noqa: E402
 from validation.mixed_systems import mixed_systems  # noqa: E402
 from validation.random_systems import systems  # noqa: E402
 from validation.rich_systems import rich_systems  # noqa: E402
@@ -47,12 +48,19 @@ def random_specs(count: int, number: int) -> list[Spec]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.one_of(systems(), rich_systems(), coherent_systems(), mixed_systems()), st.integers(1, 5))
+    @given(
+        st.one_of(systems(), rich_systems(), coherent_systems(), mixed_systems(), featured()),
+        st.integers(1, 5),
+    )
     def draw(spec: Spec, delay: int) -> None:
         links = [{"delay": f"{delay + i % 3}ns"} | link for i, link in enumerate(spec["links"])]
         # Enough of them that there are windows far from both ends of the run.
-        work = {name: own | {"requests": 8 * own["requests"]} for name, own in spec["workload"].items()}
-        found.append(spec | {"links": links, "workload": work})
+        work = {
+            name: own | ({"requests": 8 * own["requests"]} if "requests" in own else {})
+            for name, own in spec["workload"].items()
+        }
+        if not any("trace" in own for own in work.values()):
+            found.append(spec | {"links": links, "workload": work})
 
     draw()
     return found

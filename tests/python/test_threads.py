@@ -126,14 +126,22 @@ def test_a_trace_ends_a_divided_run_where_it_ends_another(tmp_path: Path) -> Non
     assert cost["threads"]["windows_side_by_side"] > 0
 
 
+def test_what_happens_to_the_system_is_played_in_one_thread_and_the_rest_in_several() -> None:
+    events = [
+        {"at": "8us", "fail": {"link": ["sw0", "mem0"]}},
+        {"at": "9us", "repair": {"link": ["sw0", "mem0"]}},
+    ]
+    given = system().set("events", events)
+    one, _ = split(cx.run(given))
+    two, cost = split(cx.run(given, threads=2))
+    assert one == two
+    assert 0 < cost["threads"]["windows_side_by_side"] < cost["threads"]["windows"]
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (("outputs.mix_windows", 100), "outputs.mix_windows goes by the order of all requests"),
-        (
-            ("events", [{"at": "900us", "fail": {"link": ["sw0", "mem0"]}}]),
-            "events change what all parts share",
-        ),
     ],
 )
 def test_what_cannot_be_divided_is_played_in_one_thread_and_says_why(

@@ -160,7 +160,7 @@ void Bus::leave(Message& message, Time ready) {
 
 void Bus::take_back(Message& message) {
   if (ways_[message.destination.index()] || system_context_.routes->port(message, id()) != Routes::kNowhere)
-    system_context_.failures->rerouted();
+    system_context_.failures->rerouted(now());
   leave(message, now());
 }
 

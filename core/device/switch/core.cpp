@@ -186,7 +186,7 @@ std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input)
     make_error_answer(message, owner_.id());
     note_sent(message);
   }
-  system_context_.failures->rerouted();
+  system_context_.failures->rerouted(now());
   return output;
 }
 

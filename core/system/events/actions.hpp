@@ -32,6 +32,10 @@ class EventActions {
   virtual void expect_work(const EventParams& /*event*/) {}
   /// It happens.
   virtual void act(std::size_t number, const EventParams& event) = 0;
+
+  /// What has happened may still touch any part of the system, at times that nobody knows. If it may not, all
+  /// that is left of it are events of the kernel that it was given, and what each device does by itself.
+  virtual bool unsettled() const { return false; }
 };
 
 }  // namespace cxloom

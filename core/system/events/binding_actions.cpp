@@ -64,6 +64,7 @@ void BindingActions::check_caches(const UnbindParams& unbind) const {
 }
 
 void BindingActions::act(std::size_t /*number*/, const EventParams& event) {
+  homes_recall_ = system_.address_map().has_coherent();
   if (event.bind) {
     virtual_switches_at(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
     return end_recalls();

@@ -20,6 +20,7 @@ class BindingActions final : public EventActions {
   bool has(const EventParams& event) const override { return event.bind || event.unbind; }
   void expect(std::size_t number, const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  bool unsettled() const override { return homes_recall_; }
   /// There are other ways: homes let those have lines who reach them.
   void end_recalls() const;
 
@@ -43,6 +44,7 @@ class BindingActions final : public EventActions {
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
 
   System& system_;
+  bool homes_recall_ = false;  // lines, or hand them out again
   std::map<std::string, VirtualSwitches>
       expected_;  // by the name of the switch: behind what was expected so far
 };

@@ -11,6 +11,7 @@
 #include "component/replica_set.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
@@ -245,6 +246,8 @@ void FailureActions::act(std::size_t number, const EventParams& event) {
 
 void FailureActions::fail(std::size_t number, Time reroute_time) {
   const FailingPart& part = parts_[number];
+  anything_failed_ = true;
+  memory_failed_ |= failing_memory(part) != nullptr;
   if (crashes_.find(number)) crashes_.crash(number);
   if (part.device != FailingPart::kNone) system_.components()[part.device]->routes_changed(true);
   for (const std::size_t index : failures_.fail(part, number)) {
@@ -353,6 +356,7 @@ void FailureActions::compute_routes() {
   for (const auto& component : system_.components())
     component->routes_changed(failures_.device_failed(component->id().index()));
   cut_caches_off();
+  cut_off_.reset();
   if (ReplicaSets* const replicas = system_.system_context().replicas.get()) {
     replicas->update(
         [this](NodeId from, NodeId to) {
@@ -361,6 +365,26 @@ void FailureActions::compute_routes() {
         kernel_.now());
   }
   rerouted_();
+}
+
+bool FailureActions::cuts_off() const {
+  const auto nodes = static_cast<std::uint32_t>(system_.components().size());
+  for (std::uint32_t from = 0; from < nodes; ++from) {
+    for (std::uint32_t to = 0; to < nodes; ++to) {
+      if (!system_.routes().reaches(from, to)) return true;
+    }
+  }
+  return false;
+}
+
+// Once all that failed is known, and a way leads everywhere, nothing is lost any more: what waited for a link
+// leaves by another. Where lines are kept coherent, or writes in buffers, there is more to come.
+bool FailureActions::unsettled() const {
+  if (!anything_failed_) return false;
+  if (memory_failed_ || failures_.any_device_failed() || failures_.anything_undiscovered()) return true;
+  if (system_.address_map().has_coherent() || !system_.roles().all<PersistDomain>().empty()) return true;
+  if (!cut_off_) cut_off_ = cuts_off();
+  return *cut_off_;
 }
 
 // A cache whose home no way leads to has lost the home's lines.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class FailureActions final : public EventActions, public EventHandler {
   void foretell(const std::vector<EventParams>& events);
   void expect_work(const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  bool unsettled() const override;
   const Crashes& crashes() const { return crashes_; }
 
   std::string name() const override { return "events"; }
@@ -61,6 +63,7 @@ class FailureActions final : public EventActions, public EventHandler {
   void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();
   void cut_caches_off() const;
+  bool cuts_off() const;
 
   Kernel& kernel_;
   EventSource& source_;
@@ -70,6 +73,9 @@ class FailureActions final : public EventActions, public EventHandler {
   std::vector<FailingPart> parts_;   // by the number of the event; of others nothing
   std::vector<FailingPart> failed_;  // behind what was expected so far
   std::function<void()> rerouted_;
+  bool anything_failed_ = false;
+  bool memory_failed_ = false;           // what was in its media then is lost later
+  mutable std::optional<bool> cut_off_;  // no way leads from some device to some other; none: not looked at
 };
 
 }  // namespace cxloom

@@ -1,5 +1,6 @@
 #include "system/events/lost_messages.hpp"
 
+#include "base/error.hpp"
 #include "coherence/cache/agent.hpp"
 #include "coherence/home/coherence_home.hpp"
 #include "component/component.hpp"
@@ -46,13 +47,21 @@ void LostMessages::forget(const Message& message) {
   kernel_.schedule(kernel_.now(), source_, *this, kTakeKept, DeliveryOrder::stream_of(message));
 }
 
-void LostMessages::rerouted() { ++cost(kernel_.now()).rerouted; }
+void LostMessages::rerouted(Time now) {
+  const std::scoped_lock lock(counting_);
+  ++cost(now).rerouted;
+}
+
+void LostMessages::expect_one_thread() const {
+  ensure(!side_by_side_, "a message is lost while parts run side by side");
+}
 
 bool LostMessages::answers(Message& message, NodeId node, Time now) {
   if (!transactions_.is_answered(message)) {
     lose(message, now);
     return false;
   }
+  expect_one_thread();
   ++cost(now).failed;
   message.charge(kInterrupted, now);
   forget(message);
@@ -81,6 +90,7 @@ void LostMessages::lose(Message& message, Time now) {
 }
 
 void LostMessages::lose_inside(Message& message, Time now) {
+  expect_one_thread();
   if (ProtocolObserver* const observer = system_.system_context().observer) observer->lost(message);
   transactions_.gone(message);
   ends_later(message, now);
@@ -89,6 +99,7 @@ void LostMessages::lose_inside(Message& message, Time now) {
 
 // What is lost with it ends by itself.
 void LostMessages::ends_later(Message& message, Time now) {
+  expect_one_thread();
   if (Message* const pull = LostTransactions::pull_of(message)) ends_later(*pull, now);
   const Time end = std::max(now, transactions_.end_of_wait(message, now));
   cost(end);
@@ -96,6 +107,7 @@ void LostMessages::ends_later(Message& message, Time now) {
 }
 
 void LostMessages::gives_up(LineAddress line, NodeId node) {
+  expect_one_thread();
   const auto place = system_.address_map().find(line.address());
   system_.roles().of<CoherenceHome>(place->home)->data_lost(line, node);
 }
@@ -110,6 +122,7 @@ IoLosses& LostMessages::sender_of(const Message& packet) const {
 
 // Nothing answers CXL.io with an error: what finds no way is lost, too.
 void LostMessages::lose_packet(Message& message, Time now) {
+  expect_one_thread();
   const Time end = sender_of(message).hears_of_loss(message, now);
   ++cost(end).lost;
   kernel_.schedule(end, source_, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "base/units.hpp"
@@ -32,6 +33,9 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
 
   /// What happens from now on is counted there.
   void count_in(EventCost& cost) { cost_ = &cost; }
+  /// Parts of the system run side by side from now on, or do not. While they do nothing is lost: all of the
+  /// system hears of that at once.
+  void go_side_by_side(bool side_by_side) { side_by_side_ = side_by_side; }
 
   std::string name() const override { return "events"; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -42,7 +46,7 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
   void lose_inside(Message& message, Time now) override;
   void ends_later(Message& message, Time now) override;
   void gives_up(LineAddress line, NodeId node) override;
-  void rerouted() override;
+  void rerouted(Time now) override;
 
  private:
   enum Wake : std::uint8_t { kTimeout, kTakeKept };
@@ -56,12 +60,15 @@ class LostMessages final : public EventHandler, public Failures, private LostTra
   void lose_packet(Message& message, Time now);
   void forget(const Message& message);
   EventCost& cost(Time until);
+  void expect_one_thread() const;
 
   Kernel& kernel_;
   EventSource& source_;
   System& system_;
   LostTransactions transactions_;
   EventCost* cost_;  // of the last failure or repair that happened
+  std::mutex counting_;
+  bool side_by_side_ = false;
 };
 
 }  // namespace cxloom

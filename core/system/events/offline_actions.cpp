@@ -175,6 +175,10 @@ void OfflineActions::check_room(const std::string& requester, const OfflineParam
                    offline.to.empty() ? "device" : "to");
 }
 
+bool OfflineActions::unsettled() const {
+  return std::ranges::any_of(removals_, [](const auto& removal) { return removal.second->under_way(); });
+}
+
 void OfflineActions::act(std::size_t number, const EventParams& event) {
   const OfflineParams& offline = *event.offline;
   auto& removal = removals_[number] =

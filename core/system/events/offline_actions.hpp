@@ -32,6 +32,7 @@ class OfflineActions final : public EventActions {
   /// Whose pages they are is known with the work alone.
   void expect_work(const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  bool unsettled() const override;
 
   /// Null: the event of this number has not happened, or is another one.
   const Removal* removal(std::size_t number) const {

@@ -100,6 +100,10 @@ const Removal* EventPlayer::removal(std::size_t number) const {
   return offlines_ ? offlines_->removal(number) : nullptr;
 }
 
+bool EventPlayer::unsettled() const {
+  return std::ranges::any_of(actions_, [](const auto& actions) { return actions->unsettled(); });
+}
+
 void EventPlayer::check_order() const {
   for (std::size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].params->at >= entries_[i - 1].params->at) continue;

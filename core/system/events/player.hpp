@@ -57,6 +57,13 @@ class EventPlayer final : public EventHandler {
   /// not happened.
   const Removal* removal(std::size_t number) const;
 
+  /// EventActions::unsettled of what has happened so far.
+  bool unsettled() const;
+  /// LostMessages::go_side_by_side.
+  void go_side_by_side(bool side_by_side) {
+    if (lost_) lost_->go_side_by_side(side_by_side);
+  }
+
   /// In the order of the spec.
   const std::vector<PlannedEvent>& entries() const { return entries_; }
 

@@ -41,6 +41,8 @@ class Removal {
   Time began() const { return began_; }
   /// None: it is under way, or was given up.
   std::optional<Time> done() const { return done_; }
+  /// Pages leave it, or lines.
+  bool under_way() const { return !done_ && !given_up_; }
   /// Pages were left, and the memory is in use again.
   bool given_up() const { return given_up_; }
   std::uint64_t pages_left() const { return pages_left_; }

@@ -46,6 +46,7 @@ void ViralActions::expect(std::size_t /*number*/, const EventParams& event) {
 }
 
 void ViralActions::act(std::size_t /*number*/, const EventParams& event) {
+  homes_hear_ = system_.address_map().has_coherent() || !system_.roles().all<PersistDomain>().empty();
   if (event.viral) {
     memory_of(event.viral->device).begin_viral();
   } else {

@@ -20,6 +20,7 @@ class ViralActions final : public EventActions {
   bool has(const EventParams& event) const override { return event.viral || event.reset; }
   void expect(std::size_t number, const EventParams& event) override;
   void act(std::size_t number, const EventParams& event) override;
+  bool unsettled() const override { return homes_hear_; }
 
  private:
   MemoryOwner& memory_of(const std::string& device) const;
@@ -27,6 +28,7 @@ class ViralActions final : public EventActions {
   const Kernel& kernel_;
   System& system_;
   std::set<std::string> viral_;  // behind what was expected so far
+  bool homes_hear_ = false;      // of what their memory does not keep
 };
 
 }  // namespace cxloom

@@ -1,5 +1,7 @@
 #include "system/routes/link_failures.hpp"
 
+#include <algorithm>
+
 namespace cxloom {
 
 std::vector<std::size_t> LinkFailures::fail(const FailingPart& part, std::size_t event) {
@@ -44,6 +46,14 @@ std::vector<std::size_t> LinkFailures::repair(const FailingPart& part) {
     repaired.push_back(link);
   }
   return repaired;
+}
+
+bool LinkFailures::anything_undiscovered() const {
+  return std::ranges::any_of(links_, [](const State& link) { return link.down && !link.avoided; });
+}
+
+bool LinkFailures::any_device_failed() const {
+  return std::ranges::find(failed_devices_, true) != failed_devices_.end();
 }
 
 std::vector<bool> LinkFailures::avoided() const {

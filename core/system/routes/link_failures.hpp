@@ -33,7 +33,9 @@ class LinkFailures {
 
   /// It has failed, or one of its devices, and nobody knows yet.
   bool undiscovered(std::size_t link) const { return links_[link].down && !links_[link].avoided; }
+  bool anything_undiscovered() const;
   bool device_failed(std::size_t device) const { return failed_devices_[device]; }
+  bool any_device_failed() const;
   /// By link: routes lead around it.
   std::vector<bool> avoided() const;
 

@@ -76,7 +76,10 @@ std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
 
 bool DividedRun::may_run_side_by_side(Time end) {
   if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
-  if (kernels_.control().next_event_time() < end) return false;
+  if (kernels_.control().next_event_time() < end || whole_->unsettled()) {
+    forecast_->begin_anew();
+    return false;
+  }
   if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
   if (const std::uint64_t until_look = whole_->answers_until_look(); until_look != WholeRun::kNoLook) {
     if (!forecast_->most_answers() || until_look <= untold_count_ + *forecast_->most_answers()) return false;
@@ -104,8 +107,10 @@ void DividedRun::play_side_by_side(Time end) {
     events_before_[part] = kernels_.events_of(part);
     observers_[part]->go_side_by_side(true);
   }
+  whole_->go_side_by_side(true);
   const auto stop_side_by_side = [&] {
     for (const auto& observer : observers_) observer->go_side_by_side(false);
+    whole_->go_side_by_side(false);
   };
   try {
     // The thread that is done first tells what was answered in the window before.

@@ -357,6 +357,10 @@ void Simulation::conclude() {
   for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->cease();
 }
 
+bool Simulation::unsettled() const { return events_->unsettled(); }
+
+void Simulation::go_side_by_side(bool side_by_side) { events_->go_side_by_side(side_by_side); }
+
 void Simulation::rests() { end_io_with_work(); }
 
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let

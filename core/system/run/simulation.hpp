@@ -182,6 +182,8 @@ class Simulation final : private RequestObserver, private WholeRun {
   }
   std::uint64_t answers_until_look() const override { return stopping_rule_.answers_until_look(); }
   bool overlooked_warmth() override { return !counting_ && !opener_ && all_warm(); }
+  bool unsettled() const override;
+  void go_side_by_side(bool side_by_side) override;
   void measured() override {
     if (stopping_rule_.measured()) [[unlikely]]
       conclude();

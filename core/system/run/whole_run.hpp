@@ -20,6 +20,10 @@ class WholeRun {
   static constexpr std::uint64_t kNoLook = ~std::uint64_t{0};
   /// The measured window should have opened: all are warm.
   virtual bool overlooked_warmth() = 0;
+  /// What has happened may still touch any part, at times that nobody knows.
+  virtual bool unsettled() const = 0;
+  /// Parts run side by side from now on, or do not.
+  virtual void go_side_by_side(bool side_by_side) = 0;
   /// A measured request was answered, in the order of the whole run.
   virtual void measured() = 0;
 

@@ -26,6 +26,8 @@ class WindowForecast {
   bool far(NextOfAll next);
   /// A window has passed since the last call, or a merged one.
   void passed() { ++passed_; }
+  /// Something has happened by which requesters may have issued more than that.
+  void begin_anew() { granted_ = passed_ = 0; }
   /// Requests that are answered in a window at most; none: nothing bounds them.
   const std::optional<std::uint64_t>& most_answers() const { return most_answers_; }
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -181,6 +183,52 @@ TEST(DividedKernels, TheControlActsInMergedWindowsAlone) {
 TEST(DividedKernels, NeedPartsAndALookahead) {
   EXPECT_THROW(DividedKernels(0, 1, kFlight), InternalError);
   EXPECT_THROW(DividedKernels(2, 1, Time{}), InternalError);
+}
+
+/// Something of the whole system at a known time: it asks handlers of all parts for the end of the instant,
+/// as what fails does.
+class Referee final : public EventHandler {
+ public:
+  using Asked = std::vector<std::pair<Kernel*, EventHandler*>>;
+
+  Referee(Kernel& kernel, Time at, Asked asked) : source_(kernel.new_source()), asked_(std::move(asked)) {
+    kernel.schedule(at, source_, *this, 0, 0);
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override {
+    for (const auto& [kernel, handler] : asked_) kernel->at_end_of_instant(*handler);
+  }
+
+ private:
+  EventSource source_;
+  Asked asked_;
+};
+
+class Settler final : public EventHandler {
+ public:
+  Settler(std::string& log, char name) : log_(log), name_(name) {}
+  void settle() override { log_ += name_; }
+
+ private:
+  std::string& log_;
+  char name_;
+};
+
+TEST(DividedKernels, TheEndOfAnInstantComesToAllWhoAskedInTheirOrder) {
+  for (const bool divided : {false, true}) {
+    std::string log;
+    Settler a(log, 'a');
+    Settler b(log, 'b');
+    Settler c(log, 'c');
+    DividedKernels kernels(2, 2, kFlight);
+    Kernel whole;
+    Kernel& one = divided ? kernels.part(0) : whole;
+    Kernel& two = divided ? kernels.part(1) : whole;
+    const Referee referee(divided ? kernels.control() : whole, Time{10},
+                          {{&two, &b}, {&one, &a}, {&two, &c}});
+    if (divided) kernels.run_merged(Time{1000}, ~std::uint64_t{0});
+    else whole.run(Time{1000}, ~std::uint64_t{0});
+    EXPECT_EQ(log, "bac") << divided;
+  }
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class CoherenceLosses final : public Failures, private LostTransactions::Request
   void lose_inside(Message& message, Time now) override { lose(message, now); }
   void ends_later(Message& /*request*/, Time /*now*/) override {}  // of a switch that replicates
   void gives_up(LineAddress line, NodeId node) override;
-  void rerouted() override {}
+  void rerouted(Time /*now*/) override {}
 
  private:
   enum class Link : std::uint8_t { kUp, kDown, kKnown };

@@ -1,0 +1,69 @@
+"""Fabrics whose parts run side by side, with routing by load and failures: results are those of one queue of events."""
+
+from __future__ import annotations
+
+import pytest
+from validation.systems import Spec, generated
+from validation.test_divided import apart, assert_same, both
+
+
+@pytest.mark.parametrize("routing", ["adaptive", "ugal", "valiant", "random"])
+def test_routing_by_load(routing: str) -> None:
+    """Few lines, so that many messages of a stream are under way, and overtake each other."""
+    spec = generated(
+        "spine-leaf",
+        {"requests": 1500, "footprint": "4KiB", "reads": 0.7},
+        leaves=4,
+        spines=3,
+        devices_per_leaf=2,
+        placement="split",
+        switch={"kind": "switch", "queueing": "voq"},
+        link={"bandwidth": "16GB/s", "credits": 4},
+        edge_link={"bandwidth": "32GB/s", "credits": 8},
+    )
+    spec["run"] = {"routing": routing, "warmup": 100}
+    whole, divided = both(apart(spec))
+    assert divided["partitions"] > 6
+    assert divided["side_by_side"] > 100
+    if routing in ("adaptive", "ugal"):
+        assert whole["requests"]["reorder_ps"].sum() > 0
+    assert_same(whole, divided)
+
+
+FAILURES: dict[str, list[Spec]] = {
+    "link": [
+        {"at": "3us", "fail": {"link": ["leaf0", "spine0"], "reroute_time": "300ns"}},
+        {"at": "6us", "repair": {"link": ["leaf0", "spine0"]}},
+    ],
+    "switch": [
+        {"at": "3us", "fail": {"device": "spine1"}},
+        {"at": "4us", "repair": {"device": "spine1"}},
+    ],
+    "host": [
+        {"at": "3us", "fail": {"device": "host0"}},
+        {"at": "4us", "repair": {"device": "host0", "restart": True}},
+    ],
+}
+
+
+@pytest.mark.parametrize("routing", ["deterministic", "adaptive"])
+@pytest.mark.parametrize("what", FAILURES)
+def test_failures(what: str, routing: str) -> None:
+    """Parts run side by side before them, and once all that failed is known and a way leads everywhere."""
+    spec = generated(
+        "spine-leaf",
+        {"requests": 1500, "footprint": "1MiB", "reads": 0.7},
+        leaves=4,
+        spines=2,
+        devices_per_leaf=2,
+        placement="split",
+        switch={"kind": "switch", "queueing": "voq"},
+        requester={"kind": "host", "completion_timeout": "2us"},
+        link={"bandwidth": "16GB/s", "credits": 8},
+        edge_link={"bandwidth": "8GB/s", "credits": 8},
+    )
+    spec |= {"events": FAILURES[what], "run": {"routing": routing, "warmup": 100}}
+    whole, divided = both(apart(spec))
+    assert whole["summary"]["events"]
+    assert divided["side_by_side"] > 0.6 * divided["windows"]
+    assert_same(whole, divided)

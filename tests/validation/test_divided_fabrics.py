@@ -39,6 +39,8 @@ FAILURES: dict[str, list[Spec]] = {
         {"at": "3us", "fail": {"device": "spine1"}},
         {"at": "4us", "repair": {"device": "spine1"}},
     ],
+    "switch, for good": [{"at": "3us", "fail": {"device": "spine1", "reroute_time": "100ns"}}],
+    "link, for good": [{"at": "3us", "fail": {"link": ["leaf0", "spine0"], "reroute_time": "100ns"}}],
     "host": [
         {"at": "3us", "fail": {"device": "host0"}},
         {"at": "4us", "repair": {"device": "host0", "restart": True}},

@@ -254,6 +254,7 @@ void FailureActions::fail(std::size_t number, Time reroute_time) {
     system_.links()[index].forward->interrupt();
     system_.links()[index].backward->interrupt();
   }
+  if (part.device != FailingPart::kNone) quiet_at_ = std::max(quiet_at_, last_arrival(part));
   if (!crashes_.find(number))
     each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
   if (part.device != FailingPart::kNone) forget_lines_of(system_.components()[part.device]->id());
@@ -367,11 +368,38 @@ void FailureActions::compute_routes() {
   rerouted_();
 }
 
+// Time from which on nothing is in a device that fails now: what has begun to cross its links has arrived,
+// and was lost. Nothing else begins. What leaves it at this instant lets others follow that are lost, so that
+// it is a multiple of the longest way. Time::max(): nobody knows, as flits may be corrupted, or it is more
+// than a switch.
+Time FailureActions::last_arrival(const FailingPart& part) const {
+  constexpr int kWays = 10;
+  const NodeId node = system_.components()[part.device]->id();
+  const Roles& roles = system_.roles();
+  if (!system_.topology().node(node.index()).is_switch || roles.of<Requester>(node) ||
+      roles.of<MemoryOwner>(node) || roles.of<CoherenceHome>(node))
+    return Time::max();
+  const Time now = kernel_.now();
+  Time tail;
+  for (const System::LinkView& link : system_.links())
+    tail = std::max({tail, link.forward->line_time(), link.backward->line_time()});
+  Time longest;
+  for (const std::size_t index : part.links) {
+    for (LinkEnd* const end : {system_.links()[index].forward, system_.links()[index].backward}) {
+      if (end->transmitter()->retries()) return Time::max();
+      const Time sent = std::max(now, end->path().wire().free_at()) - now;
+      longest = std::max(longest, sent + end->flight() + end->pipeline() + tail);
+    }
+  }
+  return now + Time{longest.ps() * kWays};
+}
+
 bool FailureActions::cuts_off() const {
   const auto nodes = static_cast<std::uint32_t>(system_.components().size());
   for (std::uint32_t from = 0; from < nodes; ++from) {
+    if (failures_.device_failed(from)) continue;
     for (std::uint32_t to = 0; to < nodes; ++to) {
-      if (!system_.routes().reaches(from, to)) return true;
+      if (!failures_.device_failed(to) && !system_.routes().reaches(from, to)) return true;
     }
   }
   return false;
@@ -381,7 +409,8 @@ bool FailureActions::cuts_off() const {
 // leaves by another. Where lines are kept coherent, or writes in buffers, there is more to come.
 bool FailureActions::unsettled() const {
   if (!anything_failed_) return false;
-  if (memory_failed_ || failures_.any_device_failed() || failures_.anything_undiscovered()) return true;
+  if (failures_.any_device_failed() && kernel_.now() < quiet_at_) return true;
+  if (memory_failed_ || failures_.anything_undiscovered()) return true;
   if (system_.address_map().has_coherent() || !system_.roles().all<PersistDomain>().empty()) return true;
   if (!cut_off_) cut_off_ = cuts_off();
   return *cut_off_;

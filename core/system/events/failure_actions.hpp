@@ -64,6 +64,7 @@ class FailureActions final : public EventActions, public EventHandler {
   void compute_routes();
   void cut_caches_off() const;
   bool cuts_off() const;
+  Time last_arrival(const FailingPart& part) const;
 
   Kernel& kernel_;
   EventSource& source_;
@@ -74,6 +75,7 @@ class FailureActions final : public EventActions, public EventHandler {
   std::vector<FailingPart> failed_;  // behind what was expected so far
   std::function<void()> rerouted_;
   bool anything_failed_ = false;
+  Time quiet_at_;                        // nothing is in devices that have failed
   bool memory_failed_ = false;           // what was in its media then is lost later
   mutable std::optional<bool> cut_off_;  // no way leads from some device to some other; none: not looked at
 };

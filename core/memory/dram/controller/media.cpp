@@ -179,12 +179,16 @@ void DramMedia::access(Message& message, Address address, Time ready) {
 }
 
 void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index, Clock clock) {
-  const Time at = std::max(clock_.at(clock), kernel_.now());
-  if (sub_channel.next <= at) return;
-  if (sub_channel.next != Time::max()) [[unlikely]]
+  if (sub_channel.next.clock <= clock) return;
+  const Time now = kernel_.now();
+  WakeUp wake_up{clock_.at(clock), clock};
+  if (wake_up.at < now) [[unlikely]]
+    wake_up = {now, clock_.edge_at(now)};
+  if (sub_channel.next.at <= wake_up.at) return;
+  if (sub_channel.next.at != Time::max()) [[unlikely]]
     wake_earlier(sub_channel);
-  sub_channel.next = at;
-  kernel_.schedule(at, source_, *this, 0, index);
+  sub_channel.next = wake_up;
+  kernel_.schedule(wake_up.at, source_, *this, 0, index);
 }
 
 // Than was foreseen.
@@ -194,12 +198,12 @@ void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index, Clock cloc
 
 void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   SubChannel& sub_channel = sub_channels_[payload];
-  sub_channel.next = Time::max();
+  const Clock now = sub_channel.next.clock;
+  sub_channel.next = {};
   if (!sub_channel.others.empty()) [[unlikely]] {
     sub_channel.next = sub_channel.others.back();
     sub_channel.others.pop_back();
   }
-  const Clock now = clock_.edge_at(kernel_.now());
   advance(sub_channel, now);
   DramChannel::Done done;
   while (sub_channel.channel->take_done(now, done)) {

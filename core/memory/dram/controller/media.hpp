@@ -57,10 +57,14 @@ class DramMedia final : public Media {
 
  private:
   /// A sub-channel and the wake-ups it has coming.
+  struct WakeUp {
+    Time at = Time::max();
+    Clock clock = kNeverClock;  ///< the first edge from then on
+  };
   struct SubChannel {
     std::unique_ptr<DramChannel> channel;
-    Time next = Time::max();     ///< its next wake-up
-    std::vector<Time> others{};  ///< wake-ups after it, the first of them last
+    WakeUp next{};                 ///< its next one
+    std::vector<WakeUp> others{};  ///< after it, the first of them last
   };
   /// An access whose bursts are on their way.
   struct PendingAccess {

@@ -21,6 +21,11 @@ class DramWriteFilter {
     const auto [first, second] = places(burst);
     return counts_[first] != 0 && counts_[second] != 0;
   }
+  /// Whether there may be one besides the burst itself, which is among them if it is a write.
+  bool may_hold_another(const DramBurst& burst) const {
+    const auto [first, second] = places(burst);
+    return counts_[first] > unsigned{burst.write} && counts_[second] > unsigned{burst.write};
+  }
 
  private:
   static constexpr unsigned kBits = 11;

@@ -1,6 +1,7 @@
 // The places of the write queue. A write holds one until its data are in the device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/ring.hpp"
@@ -15,16 +16,20 @@ class DramWritePlaces {
 
   bool room() const { return held_ < places_; }
   /// When the next place is free whose data are on their way; kNeverClock if there is none.
-  Clock next_free() const { return leaving_.empty() ? kNeverClock : leaving_.front(); }
+  Clock next_free() const { return next_free_; }
   void take() { ++held_; }
   /// A write has gone out; its data are in the device at `at`. Calls come in the order of `at`.
-  void leave(Clock at) { leaving_.push_back(at); }
+  void leave(Clock at) {
+    next_free_ = std::min(next_free_, at);
+    leaving_.push_back(at);
+  }
   /// Frees the places whose data have left by `now`.
   void release(Clock now, DramLevel& level) {
-    while (!leaving_.empty() && leaving_.front() <= now) {
-      level.change(leaving_.front(), -1);
+    while (next_free_ <= now) {
+      level.change(next_free_, -1);
       --held_;
       leaving_.pop_front();
+      next_free_ = leaving_.empty() ? kNeverClock : leaving_.front();
     }
   }
 
@@ -32,6 +37,7 @@ class DramWritePlaces {
   const std::uint32_t places_;
   std::uint32_t held_ = 0;
   Ring<Clock> leaving_;
+  Clock next_free_ = kNeverClock;
 };
 
 }  // namespace cxloom

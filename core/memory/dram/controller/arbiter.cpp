@@ -41,20 +41,10 @@ void DramArbiter::choose_direction_of_picks() {
   turn(left(false), left(true));
 }
 
-void DramArbiter::choose_again(Clock now) {
-  if (holds_back_ && !candidates_.any(direction_.writing())) choose_direction_of_picks();
-  choice_ = {};
-  chosen_ = true;
-  const bool idle = queue_.count(false) + queue_.count(true) == 0;
-  if (idle && refresher_.draining() == 0 && !times_out_) return;
-  const bool writing = direction_.writing();
-  choice_.write = writing;
-  candidates_.offer_first(writing, now, choice_);
-  for (const std::uint32_t bank : unused_.banks(!writing)) offer(candidates_.of(bank, !writing, now));
-  if (refresher_.draining() != 0) {
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      if (refresher_.draining(rank)) offer(refresh_choice(rank, now));
-    }
+// Refreshes that have begun, and rows that time out.
+void DramArbiter::offer_seldom(Clock now) {
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    if (refresher_.draining(rank)) offer(refresh_choice(rank, now));
   }
   if (times_out_) offer(idle_rows_.next(now));
 }

@@ -89,6 +89,7 @@ class DramArbiter {
     candidates_.serve(direction_.writing());
   }
   void choose_again(Clock now);
+  void offer_seldom(Clock now);
   void choose_direction_of_picks();
   DramChoice refresh_choice(std::uint32_t rank, Clock now) const;
   void offer(const DramChoice& choice) {
@@ -109,5 +110,19 @@ class DramArbiter {
   DramDirection direction_;
   DramIdleRows idle_rows_;
 };
+
+[[gnu::always_inline]] inline void DramArbiter::choose_again(Clock now) {
+  if (holds_back_ && !candidates_.any(direction_.writing())) choose_direction_of_picks();
+  choice_ = {};
+  chosen_ = true;
+  const bool idle = queue_.count(false) + queue_.count(true) == 0;
+  if (idle && refresher_.draining() == 0 && !times_out_) return;
+  const bool writing = direction_.writing();
+  choice_.write = writing;
+  candidates_.offer_first(writing, now, choice_);
+  for (const std::uint32_t bank : unused_.banks(!writing)) offer(candidates_.of(bank, !writing, now));
+  if (refresher_.draining() != 0 || times_out_) [[unlikely]]
+    offer_seldom(now);
+}
 
 }  // namespace cxloom

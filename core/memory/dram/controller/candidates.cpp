@@ -31,7 +31,7 @@ inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const Dr
   return {bank.precharge, &kAlways};
 }
 
-void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
+[[gnu::always_inline]] inline void DramCandidates::work_out(std::uint32_t bank, bool write, Clock now) {
   Candidate& candidate = candidates_[write][bank];
   DramReadyLists& ready = ready_[write];
   const DramQueue::Slot oldest = queue_.oldest(bank, write);
@@ -63,6 +63,14 @@ void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
   ready.remove(bank);
   ready.add(bank, state.rank, step, key, time.own, *time.group);
   candidate = {step, pick.slot};
+}
+
+void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) { work_out(bank, write, now); }
+
+void DramCandidates::reconsider(std::uint32_t bank, Clock now) {
+  work_out(bank, serves_write_, now);
+  if (!within_banks_ || unused_.holds(bank, !serves_write_)) return reconsider(bank, !serves_write_, now);
+  put_off(bank, now);
 }
 
 void DramCandidates::serve(bool write) {

@@ -26,11 +26,7 @@ class DramCandidates {
 
   /// Something has changed in a bank: its candidates are worked out anew, those of the direction that does
   /// not go once it does.
-  void reconsider(std::uint32_t bank, Clock now) {
-    reconsider(bank, serves_write_, now);
-    if (!within_banks_ || unused_.holds(bank, !serves_write_)) return reconsider(bank, !serves_write_, now);
-    put_off(bank, now);
-  }
+  void reconsider(std::uint32_t bank, Clock now);
   /// The direction that goes from now on.
   void serve(bool write);
   /// The scheduler said after a notification that its choice for this bank is out of date, or for every bank.
@@ -84,6 +80,8 @@ class DramCandidates {
     return std::max(bus_.free(false), timers_.rank_precharge_at(rank));
   }
   void reconsider(std::uint32_t bank, bool write, Clock now);
+  /// Does it, in line.
+  void work_out(std::uint32_t bank, bool write, Clock now);
   void put_off(std::uint32_t bank, Clock now) {
     if (std::exchange(changed_[bank], now) == kNeverClock) put_off_.push_back(bank);
   }
@@ -111,7 +109,9 @@ inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clo
   return std::max({now, own, rank_time(step, bank.rank, burst.write)});
 }
 
-inline void DramCandidates::offer_first(bool write, Clock now, DramChoice& best) const {
+// Each command that goes out asks for it, so that it is in line.
+[[gnu::always_inline]] inline void DramCandidates::offer_first(bool write, Clock now,
+                                                               DramChoice& best) const {
   const Clock column_bus = std::max(now, bus_.free(true));
   const Clock activate_bus = std::max(now, bus_.free_for_activate());
   const Clock row_bus = std::max(now, bus_.free(false));

@@ -218,7 +218,8 @@ inline void DramChannel::enter(const DramBurst& burst) {
 
 // --- effects ---------------------------------------------------------------------------------------------
 
-void DramChannel::issue(const DramChoice& choice) {
+// Commands go out from one place alone, and are in line there.
+[[gnu::always_inline]] inline void DramChannel::issue(const DramChoice& choice) {
   switch (choice.step) {
     case Step::kColumn: {
       const std::uint32_t again =

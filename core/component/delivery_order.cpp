@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "kernel/relax.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -14,7 +16,7 @@ constexpr int kSpins = 200;
 void DeliveryOrder::SpinLock::wait() const {
   for (int i = 0; i < kSpins; ++i) {
     if (!taken_.test(std::memory_order_relaxed)) return;
-    __builtin_ia32_pause();
+    relax();
   }
   std::this_thread::yield();
 }

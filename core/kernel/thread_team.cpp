@@ -6,6 +6,8 @@
 #include <ctime>
 #include <thread>
 
+#include "kernel/relax.hpp"
+
 namespace cxloom {
 
 namespace {
@@ -17,14 +19,6 @@ constexpr unsigned kSpins = 1U << 13U;
 // Once by chance, and it spins again the next time; from then on each in vain doubles the waits without, up
 // to 126.
 constexpr unsigned kMostInVain = 7;
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#else
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-#endif
-}
 
 }  // namespace
 

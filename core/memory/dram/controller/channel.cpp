@@ -178,7 +178,7 @@ void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
 // --- admission -------------------------------------------------------------------------------------------
 
 void DramChannel::admit(bool write) {
-  const DramArrival arrival = arrivals_.pop(write, floor_);
+  const DramArrival arrival = arrivals_.pop(write, floor_, requesters_.several());
   const DramBurst& burst = arrival.burst;
   const DramQueue::Slot earlier = writes_.may_hold_another(burst) ? queue_.write_to(burst) : DramQueue::kNone;
   // A read that waited outside may find a write that came after it: that one is not its business.

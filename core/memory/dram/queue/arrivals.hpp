@@ -35,13 +35,15 @@ class DramArrivals {
   }
   /// The place in the order of arrival of one that came another way.
   std::uint64_t next_order() { return order_++; }
-  /// Takes the arrival to admit at `now`.
-  DramArrival pop(bool write, Clock now) {
-    if (ready_[write] < now && !in_order_) return pop_waiting(write, now);  // there was no room before
+  /// Takes the arrival to admit at `now`. `several`: others than its requester may have some here.
+  DramArrival pop(bool write, Clock now, bool several) {
+    const bool waited = ready_[write] < now && !in_order_;  // there was no room before
+    if (waited && (several || !backlogs_[write].empty())) return pop_waiting(write, now);
     Ring<DramArrival>& coming = coming_[write];
     const DramArrival arrival = coming.front();
     coming.pop_front();
     ready_[write] = coming.empty() ? kNeverClock : coming.front().ready;
+    if (waited) waits(write, ready_[write] <= now);
     if (!write && arrival.rest == kForwarding) --forwardable_;
     return arrival;
   }
@@ -56,7 +58,7 @@ class DramArrivals {
   /// takes `hit`.
   Clock read_bound(Clock room, Clock hit) const {
     const Clock least = this->least(hit);
-    if (!backlogs_[0].empty()) return room + least;
+    if (waits_[0]) return room + least;
     const Ring<DramArrival>& reads = coming_[0];
     const std::size_t few = std::min<std::size_t>(reads.size(), 4);
     Clock bound = kNeverClock;
@@ -66,12 +68,17 @@ class DramArrivals {
   }
 
  private:
+  void waits(bool write, bool some) {
+    waits_[write] = some;
+    if (some) ready_[write] = 0;
+  }
   std::uint64_t order(bool write) const {
-    return !backlogs_[write].empty() || coming_[write].empty() ? 0 : coming_[write].front().order;
+    return waits_[write] || coming_[write].empty() ? 0 : coming_[write].front().order;
   }
   DramArrival pop_waiting(bool write, Clock now);
 
   std::array<Clock, 2> ready_{kNeverClock, kNeverClock};  ///< of the next; of one that waits 0
+  std::array<bool, 2> waits_{};                           ///< some do, as they did when one was taken last
   std::array<Ring<DramArrival>, 2> coming_;               ///< in the order of arrival, some of them ready
   std::array<DramBacklog, 2> backlogs_;
   const bool in_order_;

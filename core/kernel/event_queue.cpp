@@ -192,9 +192,12 @@ void EventQueue::order_instant(bool latest_first) {
     }
     return;
   }
-  if (count > kMost) {
+  // Events of one source are in order already where their list has the latest first: requests that go the
+  // same way side by side.
+  const bool in_order = std::is_sorted(at, at + count, goes_later);
+  if (!in_order && count > kMost) {
     sort_instant();
-  } else {
+  } else if (!in_order) {
     // Unlike keys of 31 bits: the source, and the turn in the list for events of one source.
     const std::uint32_t turns = latest_first ? kMost - 1 : 0;
     alignas(Four) std::array<std::int32_t, kMost> keys{};

@@ -26,7 +26,7 @@ class Component;
 enum class RoleKind : std::uint8_t {
   kRequester,         ///< makes the requests of a workload: device/requester/requester.hpp
   kMemoryOwner,       ///< serves memory: memory/memory_owner.hpp
-  kCoherenceHome,     ///< keeps memory coherent: coherence/home/coherence_home.hpp
+  kCoherenceHome,     ///< keeps memory coherent: coherence/common/coherence_home.hpp
   kIoInitiator,       ///< makes CXL.io traffic: component/io_roles.hpp
   kIoTarget,          ///< answers it: the same
   kSharedMedium,      ///< a wire of several links: interconnect/wire/shared_medium.hpp

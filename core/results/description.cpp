@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/shared_medium.hpp"

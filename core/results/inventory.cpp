@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/io_roles.hpp"
 #include "component/resource.hpp"
 #include "device/kinds/parts.hpp"

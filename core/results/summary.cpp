@@ -6,8 +6,8 @@
 
 #include "base/measure_table.hpp"
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_counts.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_counts.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/delivery_order.hpp"
 #include "component/io_roles.hpp"
 #include "component/line_versions.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
 #include "component/memory_access.hpp"

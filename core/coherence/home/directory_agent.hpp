@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/measure.hpp"
+#include "coherence/common/coherence_counts.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "coherence/common/snoop_for.hpp"
-#include "coherence/home/coherence_counts.hpp"
-#include "coherence/home/coherence_home.hpp"
 #include "coherence/home/directory_params.hpp"
 #include "coherence/home/directory_peers.hpp"
 #include "coherence/home/directory_places.hpp"

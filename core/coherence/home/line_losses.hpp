@@ -9,7 +9,7 @@
 
 #include "base/flat_table.hpp"
 #include "base/units.hpp"
-#include "coherence/home/coherence_counts.hpp"
+#include "coherence/common/coherence_counts.hpp"
 #include "coherence/home/snoop_filter.hpp"
 #include "kernel/windowed.hpp"
 #include "protocol/message.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
 #include "system/model/offered_memory.hpp"

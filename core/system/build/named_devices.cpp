@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "component/system_context.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"

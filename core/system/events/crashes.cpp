@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/replica_set.hpp"
 #include "device/requester/requester.hpp"

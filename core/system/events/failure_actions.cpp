@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "component/replica_set.hpp"

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/delivery_order.hpp"
 #include "component/endpoint.hpp"

@@ -1,7 +1,7 @@
 #include "system/events/lost_transactions.hpp"
 
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "interconnect/wire/interrupted_wait.hpp"
 #include "protocol/error_answer.hpp"

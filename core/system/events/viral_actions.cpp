@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/replica_set.hpp"
 #include "device/switch/persist_domain.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/system.hpp"
 #include "device/requester/requester.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "coherence/cache/agent.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "core/support/coherence_state.hpp"
 #include "protocol/error_answer.hpp"
 #include "protocol/protocol_observer.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "coherence/home/coherence_home.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/plain_oracle.hpp"

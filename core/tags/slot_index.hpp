@@ -37,6 +37,14 @@ class SlotIndex {
   [[gnu::always_inline]] void foresee(LineAddress line) const {
     prefetch(cells_.data() + home(hash_of(line)));
   }
+  /// The slot that a line most likely has, whose tag is not looked at; kNoSlot: it has none.
+  Slot likely(LineAddress line) const {
+    const std::uint64_t hash = hash_of(line);
+    for (std::size_t at = home(hash); cells_[at] != 0; at = next(at)) {
+      if (hash_in(cells_[at]) == hash) return slot_in(cells_[at]);
+    }
+    return kNoSlot;
+  }
   /// The line must be absent.
   void insert(LineAddress line, Slot slot) {
     const std::uint64_t hash = hash_of(line);

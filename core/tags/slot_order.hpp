@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/prefetch.hpp"
 #include "base/zeroed_array.hpp"
 #include "tags/slot.hpp"
 #include "tags/slot_pins.hpp"
@@ -62,6 +63,14 @@ class SlotOrder {
   void freed(std::uint32_t set, Slot slot) {
     unlink(slot);
     link_before(links_[sentinel(set)].next, slot);
+  }
+  /// The slot that `first` gives, of a set that has been used. Of others one of those that it may give.
+  Slot next(std::uint32_t set) const { return links_[sentinel(set)].next; }
+  /// Asks memory for what a use of the slot changes.
+  [[gnu::always_inline]] void foresee(Slot slot) const { prefetch(&links_[slot]); }
+  [[gnu::always_inline]] void foresee_neighbours(Slot slot) const {
+    prefetch(&links_[links_[slot].previous]);
+    prefetch(&links_[links_[slot].next]);
   }
   /// A free slot, if the set has one; the oldest, if not.
   Slot first(std::uint32_t set) {

@@ -55,6 +55,18 @@ class TagArray {
     prefetch(tags_.data() + std::size_t{set_of(line)} * ways_);
   }
   /// Whether a slot has this line, which is cheaper to ask than where it is.
+  /// Asks for the slot that `lookup` will find, once what `foresee` has asked for is there. Returns that
+  /// slot, or one that is free or will be if there is none; kNoSlot: nobody can tell.
+  [[gnu::always_inline]] Slot foresee_slot(LineAddress line) const {
+    if (!indexed_) return kNoSlot;
+    const Slot likely = index_.likely(line);
+    const Slot slot = likely == kNoSlot ? order_.next(set_of(line)) : likely;
+    prefetch(&tags_[slot]);
+    order_.foresee(slot);
+    return slot;
+  }
+  /// Asks for what a use of the slot writes beside it, once the slot is there.
+  [[gnu::always_inline]] void foresee_neighbours(Slot slot) const { order_.foresee_neighbours(slot); }
   bool holds(Slot slot, LineAddress line) const { return tags_[slot] == tag_of(line); }
   bool contains(LineAddress line) const { return lookup(line) != kNoSlot; }
   /// The line of a slot that has one.

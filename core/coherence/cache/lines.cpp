@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coherence/common/coherence_home.hpp"
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
 #include "protocol/address_map.hpp"
@@ -102,6 +103,10 @@ Time CacheLines::occupy(Time from, Time length) {
 CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::DecodedAddress& place) {
   Transaction& transaction = transactions_.take();
   transaction.begin(line, place, protocols_.of(place, agent_.endpoint().id()));
+  if (place.coherent()) {
+    if (const auto* const home = agent_.endpoint().system_context().roles.of<CoherenceHome>(place.home))
+      home->expect(line);
+  }
   lines_.add(line, transaction);
   return transaction;
 }

@@ -21,6 +21,8 @@ class CoherenceHome {
   virtual Coherence coherence() const = 0;
   /// It may keep memory of other devices coherent, too.
   virtual bool serves_others() const = 0;
+  /// A cache sends something about the line, which will be looked up: a hint, from any thread.
+  virtual void expect(LineAddress /*line*/) const {}
   /// The one device beside its own that may cache its memory, known before any asks for a copy.
   virtual void expect_host(NodeId /*host*/) {}
   /// What it counted in the window.

@@ -50,7 +50,7 @@ std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& m
 // ---- Requests, of a line one after the other
 
 void DirectoryAgent::look_up(Message& message) {
-  filter_->foresee(LineAddress::of(message.address));  // half of a lookup is waiting for its cell
+  filter_->foresee_entry(LineAddress::of(message.address));  // its cell was asked for when it was sent
   ++lookups_;
   const Time start = std::max(now(), next_lookup_);
   next_lookup_ = start + lookup_interval_;

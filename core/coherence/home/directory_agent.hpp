@@ -42,6 +42,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
     return counts;
   }
   std::optional<double> transactions_mean() const override { return places_.mean_taken(); }
+  void expect(LineAddress line) const override { filter_->foresee(line); }
 
   Time answer_timeout() const override { return answer_timeout_.value_or(DirectoryParams::kAnswerTimeout); }
   bool sets_answer_timeout() const override { return answer_timeout_.has_value(); }

@@ -23,6 +23,8 @@ TEST(SlotIndex, FindsWhatAMapFinds) {
     const auto known = reference.find(line);
     ASSERT_EQ(index.find(LineAddress{line}, tags.data(), line + 1),
               known == reference.end() ? kNoSlot : known->second);
+    // No two of these lines have one hash.
+    ASSERT_EQ(index.likely(LineAddress{line}), known == reference.end() ? kNoSlot : known->second);
     if (known != reference.end()) {
       index.erase(LineAddress{line}, known->second);
       tags[known->second] = 0;

@@ -40,10 +40,14 @@ TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
   const std::uint64_t capacity = tags.capacity();
   int victims = 0;
   int all_pinned = 0;
+  int rooms_foreseen = 0;
   for (int i = 0; i < 5000; ++i) {
     const std::uint64_t line = random.below(capacity * 2);
+    const Slot foreseen = tags.foresee_slot(LineAddress{line});
     const Slot slot = tags.lookup(LineAddress{line});
     ASSERT_EQ(slot != kNoSlot, model.has(line)) << "operation " << i;
+    ASSERT_TRUE(slot == kNoSlot || foreseen == kNoSlot || foreseen == slot) << "operation " << i;
+    const bool foresees_room = shape.sets == 1 && slot == kNoSlot && model.has_room(line);
     ASSERT_EQ(tags.occupied(), model.entries().size());
     if (slot == kNoSlot) {
       ASSERT_EQ(tags.has_room(LineAddress{line}), model.has_room(line));
@@ -62,6 +66,10 @@ TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
       }
       const Slot placed = tags.place(LineAddress{line}, kNoSlot);
       ASSERT_EQ(tags.line(placed).number(), line);
+      if (foresees_room) {
+        ASSERT_EQ(placed, foreseen) << "operation " << i;
+        ++rooms_foreseen;
+      }
       ASSERT_FALSE(tags.pinned(placed));
       model.insert(line);
       continue;
@@ -84,6 +92,7 @@ TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
   }
   EXPECT_GT(victims, 400);
   EXPECT_TRUE(all_pinned > 5 || shape.ways > 8);
+  EXPECT_EQ(rooms_foreseen > 100, shape.sets == 1);
 }
 
 const TagShape kShapes[] = {{16, 4}, {12, 5}, {2, 40}, {1, 100}, {3, 9}};

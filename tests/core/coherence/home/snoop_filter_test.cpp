@@ -20,9 +20,7 @@ RandomStream stream() { return RandomStream(7, "filter", "victim"); }
 
 SnoopFilterParams params(std::uint32_t entries, std::uint32_t ways, const std::string& policy = "lru",
                          std::uint32_t block = 1, BlockAlignment alignment = BlockAlignment::kSpec) {
-  SnoopFilterParams result;
-  result.entries = entries;
-  result.ways = ways;
+  SnoopFilterParams result{{entries, ways}, block, alignment};
   result.policy.kind = policy;
   result.block = block;
   result.alignment = alignment;
@@ -159,6 +157,7 @@ void SnoopFilterAgainstModel::change(std::uint64_t line, Slot slot) {
 }
 
 void SnoopFilterAgainstModel::operate(std::uint64_t line) {
+  filter.foresee_entry(LineAddress{line});  // a hint, which changes nothing
   const Slot slot = filter.find(LineAddress{line});
   ASSERT_EQ(slot != kNoSlot, model.has(line));
   ASSERT_EQ(filter.occupied(), owned.size());

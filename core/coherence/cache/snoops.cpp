@@ -111,6 +111,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
   // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order.
   if (!transaction) {
     transaction = &lines_.open(line, place_of(agent_, 0, line.address()));
+    transaction->snoop_account = {};
     transaction->snoop_account.open(now());
   }
   transaction->snoop = &snoop;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/intrusive_queue.hpp"
+#include "base/prefetch.hpp"
 #include "base/units.hpp"
 #include "coherence/common/snoop_for.hpp"
 #include "protocol/address_map.hpp"
@@ -59,37 +60,52 @@ enum class Flaw : std::uint8_t {
   kError,     ///< a part of the answer was lost, or is an error
 };
 
-/// A miss register, or a line on its way out. A line has one at a time.
-struct CacheTransaction {
-  CacheTransaction* next = nullptr;
+/// What each access touches of a transaction: one cache line.
+struct CacheTransactionState {
   LineAddress line;
-  std::uint32_t index = 0;
+  HomeProtocol* protocol = nullptr;
+  IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
   NodeId target;
   NodeId home;
-  HomeProtocol* protocol = nullptr;
   Doing doing = Doing::kNothing;
+  LineState granted = LineState::kInvalid;
+  Flaw flaw = Flaw::kNone;
+  std::uint8_t ld = 0;  ///< the logical device of the target
   bool coherent = false;
   bool persistent = false;
-  std::uint8_t ld = 0;  ///< the logical device of the target
-  bool miss = false;    ///< it has a miss register
+  bool miss = false;  ///< it has a miss register
   bool data_in = false;
-  bool asked = false;  ///< a BIConflict is without its answer
-  Flaw flaw = Flaw::kNone;
-  std::uint32_t grant = 0;     ///< the number of the home's answer that granted the line
-  bool snooped_first = false;  ///< a snoop was answered before the request:
-  std::uint32_t snooped = 0;   ///< answers up to this number were sent before that
+  bool asked = false;          ///< a BIConflict is without its answer
+  bool snooped_first = false;  ///< a snoop was answered before the request
   bool handed_out = false;     ///< the snoop is with a cache outside of the simulation
-  LineState granted = LineState::kInvalid;
-  Request* prefetch = nullptr;      ///< it began ahead of an access, with this request, which still waits
-  Request* operation = nullptr;     ///< the atomic operation that is being made
-  IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
-  CacheSnoop* snoop = nullptr;      ///< waits for this transaction
-  Message evict;                    ///< notifies the home that the line leaves
-  Message completion;               ///< the second part of the answer to a read
-  Message conflict;                 ///< BIConflict
-  Account completion_account;
-  Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
+};
 
+static_assert(sizeof(CacheTransactionState) <= kCacheLine);
+
+/// A miss register, or a line on its way out. A line has one at a time.
+struct alignas(kCacheLine) CacheTransaction : CacheTransactionState {
+  // Its messages begin cache lines, and one with an account has the account's mark as far behind as in a
+  // Request. They and the accounts are made new where they are filled in: a transaction needs one or two.
+  alignas(kCacheLine) Message completion;  ///< the second part of the answer to a read
+  CacheTransaction* next = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t grant = 0;      ///< the number of the home's answer that granted the line
+  std::uint32_t snooped = 0;    ///< snooped first: answers up to this number were sent before that
+  CacheSnoop* snoop = nullptr;  ///< waits for this transaction
+  Request* prefetch = nullptr;  ///< it began ahead of an access, with this request, which still waits
+  alignas(32) Account completion_account;
+  Request* operation = nullptr;       ///< the atomic operation that is being made
+  alignas(kCacheLine) Message evict;  ///< notifies the home that the line leaves
+  Message conflict;                   ///< BIConflict
+  Account snoop_account;              ///< of a snoop: what passes between its arrival and its answer
+
+  /// Makes it new, but for its messages and accounts.
+  void renew() {
+    static_cast<CacheTransactionState&>(*this) = {};
+    grant = snooped = 0;
+    snoop = nullptr;
+    prefetch = operation = nullptr;
+  }
   /// It is of this line from now on, at that place of the address map.
   void begin(LineAddress of, const AddressMap::DecodedAddress& place, HomeProtocol& by) {
     line = of;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/prefetch.hpp"
 #include "base/units.hpp"
 #include "coherence/common/line_table.hpp"
 #include "coherence/common/snoop_for.hpp"
@@ -19,17 +20,13 @@
 namespace cxloom {
 
 /// What is under way for a line: a request of a cache, the eviction of its entry, or a write to memory.
-struct DirectoryTransaction {
+struct alignas(kCacheLine) DirectoryTransaction {
   DirectoryTransaction* next = nullptr;
   LineAddress line;
-  std::uint32_t index = 0;
-  Slot slot = kNoSlot;         ///< the entry of the line, which is pinned
   Message* request = nullptr;  ///< null: an eviction, or a write to memory that nobody waits for
-  DirectoryTransaction* evicts_for =
-      nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
-  DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
-  std::uint32_t snoops_left = 0;
-  Time asked_at;                       ///< by its snoops
+  std::uint32_t index = 0;
+  Slot slot = kNoSlot;                 ///< the entry of the line, which is pinned
+  MessageQueue waiting;                ///< requests to the line that wait for its end
   std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
   bool waits_for_write_backs = false;  ///< its turn goes on behind them,
   bool ends_with_write_backs = false;  ///< or it is over when they are
@@ -39,7 +36,11 @@ struct DirectoryTransaction {
   bool in_page = false;                ///< its page counts it until it is over (bias)
   bool forwarded = false;              ///< a snoop has brought the data of a modified copy
   bool owed = false;                   ///< ... which memory is to have
-  MessageQueue waiting;                ///< requests to the line that wait for its end
+  std::uint32_t snoops_left = 0;
+  Time asked_at;  ///< by its snoops
+  DirectoryTransaction* evicts_for =
+      nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
+  DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
 
   /// What is under way, for people: "+evict".
   std::string described() const;
@@ -69,10 +70,10 @@ struct DirectorySnoop {
 };
 
 /// An access to the memory.
-struct DirectoryAccess {
+struct alignas(kCacheLine) DirectoryAccess {
+  Message message;  ///< first, so that a hop within the device touches one cache line
   DirectoryAccess* next = nullptr;
   std::uint32_t index = 0;
-  Message message;
   Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
   DirectoryTransaction* transaction = nullptr;  ///< null: a write-back that came out of turn, or it is done
   DirectoryTransaction* behind = nullptr;       ///< ... whose line has this under way

@@ -43,20 +43,6 @@ void TagArray::erase(Slot slot) {
   --occupied_;
 }
 
-void TagArray::pin(Slot slot) {
-  ensure(!pins_.pinned(slot), "a slot is pinned twice");
-  const std::uint32_t set = set_of(line(slot));
-  pins_.pin(set, slot);
-  if (listens_) policy_->pinned(set, slot);
-}
-
-void TagArray::unpin(Slot slot) {
-  ensure(pins_.pinned(slot), "a slot that is not pinned is unpinned");
-  const std::uint32_t set = set_of(line(slot));
-  pins_.unpin(set, slot);
-  if (listens_) policy_->unpinned(set, slot);
-}
-
 void TagArray::refuse(std::uint32_t set, Slot victim) const {
   const std::uint64_t first = std::uint64_t{set} * ways_;
   const bool astray = victim - first >= ways_;

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "base/error.hpp"
 #include "base/parameters.hpp"
 #include "base/prefetch.hpp"
 #include "base/units.hpp"
@@ -54,7 +55,6 @@ class TagArray {
     if (indexed_) return index_.foresee(line);
     prefetch(tags_.data() + std::size_t{set_of(line)} * ways_);
   }
-  /// Whether a slot has this line, which is cheaper to ask than where it is.
   /// Asks for the slot that `lookup` will find, once what `foresee` has asked for is there. Returns that
   /// slot, or one that is free or will be if there is none; kNoSlot: nobody can tell.
   [[gnu::always_inline]] Slot foresee_slot(LineAddress line) const {
@@ -67,6 +67,7 @@ class TagArray {
   }
   /// Asks for what a use of the slot writes beside it, once the slot is there.
   [[gnu::always_inline]] void foresee_neighbours(Slot slot) const { order_.foresee_neighbours(slot); }
+  /// Whether a slot has this line, which is cheaper to ask than where it is.
   bool holds(Slot slot, LineAddress line) const { return tags_[slot] == tag_of(line); }
   bool contains(LineAddress line) const { return lookup(line) != kNoSlot; }
   /// The line of a slot that has one.
@@ -105,9 +106,21 @@ class TagArray {
   void allow_pins() { pins_ = SlotPins(sets_, ways_); }
   bool pinned(Slot slot) const { return pins_.pinned(slot); }
   /// The slot has a line, and is not pinned.
-  void pin(Slot slot);
+  void pin(Slot slot) {
+    ensure(!pins_.pinned(slot), "a slot is pinned twice");
+    const std::uint32_t set = set_of(line(slot));
+    pins_.pin(set, slot);
+    if (listens_) [[unlikely]]
+      policy_->pinned(set, slot);
+  }
   /// The slot is pinned.
-  void unpin(Slot slot);
+  void unpin(Slot slot) {
+    ensure(pins_.pinned(slot), "a slot that is not pinned is unpinned");
+    const std::uint32_t set = set_of(line(slot));
+    pins_.unpin(set, slot);
+    if (listens_) [[unlikely]]
+      policy_->unpinned(set, slot);
+  }
 
  protected:
   // Insertions are most of the cost of a miss: these are part of each of their callers.

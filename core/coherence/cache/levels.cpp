@@ -63,6 +63,8 @@ void CacheLevels::place(std::uint32_t level, LineAddress line, LineState state, 
 }
 
 void CacheLevels::leaves(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone) {
+  if (count() == 1) [[likely]]
+    return gone.push_back({line, state});
   if (levels_[level].inclusive) {
     for (std::uint32_t nearer = 0; nearer < level; ++nearer) {
       if (levels_[nearer].array.invalidate(line) == LineState::kDirty) state = LineState::kDirty;

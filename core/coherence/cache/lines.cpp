@@ -131,16 +131,17 @@ void CacheLines::evict(LineAddress line, LineState state) {
     if (operation && operation->doing == Doing::kOperate) return;  // it leaves at their end
   }
   if (!dirty && !(coherent_ && notifies_)) return;
-  const auto place = agent_.endpoint().system_context().map->find(line.address());
-  ensure(place.has_value(), "a cached line that no region holds");
+  const auto* const region = agent_.endpoint().system_context().map->region_of(line.address());
+  ensure(region != nullptr, "a cached line that no region holds");
+  const AddressMap::DecodedAddress place = AddressMap::decode_in(*region, line.address());
   // Leaving lines pass the pipeline of requests, and so keep their place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;
-  if (!place->coherent() && !dirty) return;
+  if (!place.coherent() && !dirty) return;
   Transaction* const before = under_way(line);
   if (before && !dirty)
     return;  // it asks for more than it has lost, or its copy was to stay after a write-back
   ensure(!before || before->doing == Doing::kNothing, "a dirty line with something under way");
-  Transaction& transaction = before ? *before : open(line, *place);
+  Transaction& transaction = before ? *before : open(line, place);
   if (!dirty) ++counts_->clean_evictions;
   send_eviction(transaction, dirty ? Doing::kWriteBack : Doing::kCleanEvict, LineState::kInvalid, ready,
                 nullptr);

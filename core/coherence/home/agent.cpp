@@ -35,10 +35,10 @@ bool asks_by_cache(Opcode opcode) { return opcode != Opcode::kDirtyEvict && opco
 void HomeAgent::receive(Message& message) {
   switch (message.channel) {
     case Channel::kD2HReq:
-      if (const auto where = place(message)) {
+      if (const auto where = place_of(message.address); keeps(where)) {
         if (down()) [[unlikely]]
           return lose_late(message);
-        if (asks_by_cache(message.opcode) && has_left(*where)) [[unlikely]]
+        if (asks_by_cache(message.opcode) && has_left(where)) [[unlikely]]
           return refuse_request(message);
         return admit_request(message);
       }
@@ -50,7 +50,7 @@ void HomeAgent::receive(Message& message) {
     case Channel::kS2MDRS: break;
     default: return endpoint().deliver(message, memory());  // of lines that nobody keeps coherent
   }
-  if (place(message)) {
+  if (keeps(place_of(message.address))) {
     answered(message);
   } else {
     endpoint().deliver(message, *requester_);

@@ -70,7 +70,7 @@ LineState BiasAgent::grant(Transaction& transaction, bool failed) {
   const Message& request = *transaction.request;
   if (failed || from_device(request)) return granted;
   const std::uint32_t host = peers().known(request.source);
-  const bool here = transaction.slot != kNoSlot && filter().owner_count(transaction.slot) > 0;
+  const bool here = transaction.slot != kNoSlot && filter().has_owners(transaction.slot);
   if (here || request.meta != MetaValue::kAny) {
     if (request.meta != MetaValue::kInvalid) host_keeps(transaction.line, host, MetaValue::kShared);
     return LineState::kShared;

@@ -48,13 +48,13 @@ void Dcoh::receive(Message& message) {
   }
   if (down()) [[unlikely]]
     return lose_late(message);  // it had been kept for an earlier one, and its turn comes now
-  const auto where = place(message);
-  if (!where) {  // of memory that is not kept coherent, or not here
+  const AddressMap::DecodedAddress where = place_of(message.address);
+  if (!keeps(where)) {  // of memory that is not kept coherent, or not here
     ensure(has_memory(), "a request to memory that is not here");
     endpoint().deliver(message, memory());
     return;
   }
-  if (asks_by_mem(message) && has_left(*where)) [[unlikely]]
+  if (asks_by_mem(message) && has_left(where)) [[unlikely]]
     return refuse_request(message);
   if (message.channel == Channel::kM2SReq) {
     admit_request(message);

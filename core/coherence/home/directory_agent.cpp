@@ -40,11 +40,10 @@ void DirectoryAgent::start() {
 
 Time DirectoryAgent::now() const { return endpoint().now(); }
 
-std::optional<AddressMap::DecodedAddress> DirectoryAgent::place(const Message& message) const {
-  const auto place = endpoint().system_context().map->find(message.address);
-  ensure(place.has_value(), "a request to an address that no region holds");
-  if (!place->coherent() || place->home != endpoint().id()) return std::nullopt;
-  return place;
+AddressMap::DecodedAddress DirectoryAgent::place_of(Address address) const {
+  const auto* const region = endpoint().system_context().map->region_of(address);
+  ensure(region != nullptr, "a request to an address that no region holds");
+  return AddressMap::decode_in(*region, address);
 }
 
 // ---- Requests, of a line one after the other
@@ -134,9 +133,7 @@ void DirectoryAgent::make_room(Transaction& transaction) {
   }
 }
 
-void DirectoryAgent::retry_waiting_for_room() {
-  freed_again_ = true;
-  if (retrying_ || want_room_.empty()) return;
+void DirectoryAgent::make_room_for_waiting() {
   retrying_ = true;
   do {
     freed_again_ = false;
@@ -303,7 +300,7 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
     return LineState::kInvalid;
   }
   const std::uint32_t self = peer_of(request.source);
-  const bool alone = filter_->owner_count(slot) == (filter_->has_owner(slot, self) ? 1U : 0U);
+  const bool alone = filter_->owned_by_none_but(slot, self);
   const bool exclusive = wish.own || (wish.exclusive && alone && !transaction.shared_outside);
   filter_->add_owner(slot, self);
   filter_->set_state(slot, exclusive ? FilterState::kExclusive : FilterState::kShared);
@@ -331,15 +328,15 @@ void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, 
 
 void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
                                     const Message& cause) {
-  const auto place = endpoint().system_context().map->find(address);
+  const AddressMap::DecodedAddress place = place_of(address);
   Message& message = access.message;
-  fill_in(*place, *this, message, opcode, address, size);
+  fill_in(place, *this, message, opcode, address, size);
   message.version = cause.version;
-  message.destination = place->target;
+  message.destination = place.target;
   message.requester = cause.requester;
   message.age = cause.age;
   message.tag = access.index;
-  if (place->target == endpoint().id()) {
+  if (place.target == endpoint().id()) {
     Endpoint::send_within(message, *memory_);
   } else {
     transmit(message, now());
@@ -347,11 +344,12 @@ void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address
 }
 
 void DirectoryAgent::memory_answered(Message& message) {
-  if (!place(message)) {                                     // of memory that is not kept coherent
+  MemoryAccess* const own = work_.accesses.find(message.tag);
+  if (!own || &own->message != &message) {                   // of memory that is not kept coherent
     if (down_ || is_request(message)) return lose(message);  // it was there when the device failed
     return transmit(message, now());
   }
-  MemoryAccess& access = work_.accesses.at(message.tag);
+  MemoryAccess& access = *own;
   Transaction* const behind = access.behind;
   if (access.gone) [[unlikely]] {
     if (access.answers) lose(*access.answers);
@@ -402,7 +400,7 @@ void DirectoryAgent::close(Transaction& transaction) {
     return;
   }
   if (transaction.slot != kNoSlot) {
-    if (filter_->owner_count(transaction.slot) == 0) {
+    if (!filter_->has_owners(transaction.slot)) {
       filter_->erase(transaction.slot);
     } else {
       filter_->unpin(transaction.slot);
@@ -425,7 +423,7 @@ void DirectoryAgent::close(Transaction& transaction) {
 
 std::string DirectoryAgent::line_state(LineAddress line) const {
   std::string text = "I";
-  if (const Slot slot = filter_->find(line); slot != kNoSlot && filter_->owner_count(slot) > 0) {
+  if (const Slot slot = filter_->find(line); slot != kNoSlot && filter_->has_owners(slot)) {
     text = filter_->state(slot) == FilterState::kExclusive ? "E{" : "S{";
     std::string between;
     for (std::uint32_t peer = 0; peer < peers_.count(); ++peer) {

@@ -157,8 +157,12 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void take_back_lines(bool on) { takes_back_ = on; }
 
   Time now() const;
-  /// Where the message's line is if this is its home.
-  std::optional<AddressMap::DecodedAddress> place(const Message& message) const;
+  /// Where an address is that some region holds.
+  AddressMap::DecodedAddress place_of(Address address) const;
+  /// It keeps the lines of that place coherent.
+  bool keeps(const AddressMap::DecodedAddress& place) const {
+    return place.coherent() && place.home == endpoint().id();
+  }
   /// Its device has failed.
   bool down() const { return down_; }
   /// Its device has failed, and had the message.
@@ -203,7 +207,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
     const Slot slot = filter_->find(line);
     if (slot == kNoSlot || peer == DirectoryPeers::kNone) return;
     filter_->remove_owner(slot, peer);
-    if (filter_->owner_count(slot) > 0 || filter_->pinned(slot)) return;
+    if (filter_->has_owners(slot) || filter_->pinned(slot)) return;
     filter_->erase(slot);
     retry_waiting_for_room();
   }
@@ -258,7 +262,12 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   void snoop_others(Transaction& transaction, Wish wish);
   void send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
                       const Message& cause);
-  void retry_waiting_for_room();
+  void retry_waiting_for_room() {
+    freed_again_ = true;
+    if (!retrying_ && !want_room_.empty()) [[unlikely]]
+      make_room_for_waiting();
+  }
+  void make_room_for_waiting();
 
   SnoopFilterParams filter_params_;
   const VictimRegistry& victims_;

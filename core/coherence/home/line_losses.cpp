@@ -38,7 +38,7 @@ void LineLosses::forget(std::uint32_t peer, std::uint32_t answers) {
       ++counts_->lines_reclaimed;
     }
     filter_.remove_owner(slot, peer);
-    if (filter_.owner_count(slot) == 0 && !filter_.pinned(slot)) filter_.erase(slot);
+    if (!filter_.has_owners(slot) && !filter_.pinned(slot)) filter_.erase(slot);
   }
 }
 

@@ -177,10 +177,4 @@ std::vector<Slot> SnoopFilter::owned_by(std::uint32_t peer) const {
   return owned;
 }
 
-std::uint32_t SnoopFilter::owner_count(Slot slot) const {
-  int count = 0;
-  for (std::uint32_t i = 0; i < words_; ++i) count += std::popcount(owners_[first_word(slot) + i]);
-  return static_cast<std::uint32_t>(count);
-}
-
 }  // namespace cxloom

@@ -118,7 +118,11 @@ class SnoopFilter {
   bool has_owner(Slot slot, std::uint32_t peer) const {
     return (owners_[first_word(slot) + peer / kBits] & bit(peer)) != 0;
   }
-  std::uint32_t owner_count(Slot slot) const;
+  bool has_owners(Slot slot) const { return has_owners_without(slot, 0, 0); }
+  /// No peer but this one is an owner, and this one may be none.
+  bool owned_by_none_but(Slot slot, std::uint32_t peer) const {
+    return !has_owners_without(slot, peer / kBits, bit(peer));
+  }
   /// The entries that a peer is an owner of.
   std::vector<Slot> owned_by(std::uint32_t peer) const;
   /// Calls `visit(peer)` for each owner, the lowest number first. It may change the owners of the entry.
@@ -138,13 +142,22 @@ class SnoopFilter {
   std::size_t first_word(Slot slot) const { return std::size_t{slot} * words_; }
   std::uint64_t& word(Slot slot, std::uint32_t peer) { return owners_[first_word(slot) + peer / kBits]; }
 
+  // Owners in `without`, which is a word of them, do not count.
+  bool has_owners_without(Slot slot, std::uint32_t word_without, std::uint64_t without) const {
+    for (std::uint32_t i = 0; i < words_; ++i) {
+      if ((owners_[first_word(slot) + i] & (i == word_without ? ~without : ~std::uint64_t{0})) != 0)
+        return true;
+    }
+    return false;
+  }
+
   TagArray tags_;
   BlockRule blocks_;
   std::uint32_t peers_;
   std::uint32_t words_;  // of owners, for each entry
+  Slot foreseen_ = kNoSlot;
   ZeroedArray<FilterState> states_;
   ZeroedArray<std::uint64_t> owners_;  // a bit for each peer
 };
 
 }  // namespace cxloom
-  Slot foreseen_ = kNoSlot;

@@ -69,3 +69,44 @@ def test_failures(what: str, routing: str) -> None:
     assert whole["summary"]["events"]
     assert divided["side_by_side"] > 0.6 * divided["windows"]
     assert_same(whole, divided)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_tasks(exact: bool) -> None:
+    """Each host copies its part to the next one, twice, and works on what has come: tasks begin with ends elsewhere."""
+    spec = generated(
+        "spine-leaf",
+        leaves=4,
+        spines=2,
+        devices_per_leaf=2,
+        placement="split",
+        switch={"kind": "switch", "queueing": "voq"},
+        link={"bandwidth": "16GB/s", "credits": 8},
+        edge_link={"bandwidth": "8GB/s", "credits": 8},
+    )
+    hosts = list(spec["workload"])
+    count = len(hosts)
+    objects = [
+        {"name": f"part{i}", "size": "256KiB", "addresses": {"kind": "bind", "nodes": [f"mem{i}"]}}
+        for i in range(count)
+    ]
+    graph: list[Spec] = []
+    for turn in range(2):
+        for i, host in enumerate(hosts):
+            behind = [f"work {turn - 1} {i}"] if turn else []
+            ends = {"from": f"part{i}", "to": f"part{(i + 1) % count}"}
+            graph.append(
+                {"name": f"copy {turn} {i}", "kind": "copy", "on": host, "bytes": "64KiB", "after": behind}
+                | ends
+            )
+        for i, host in enumerate(hosts):
+            come = [f"copy {turn} {(i - 1) % count}"]
+            reads = [{"object": f"part{i}", "bytes": f"{32 + 8 * i}KiB"}]
+            graph.append(
+                {"name": f"work {turn} {i}", "kind": "kernel", "on": host, "reads": reads, "after": come}
+            )
+    spec |= {"workload": {}, "tasks": {"exact": exact, "objects": objects, "graph": graph}}
+    whole, divided = both(apart(spec))
+    assert divided["side_by_side"] > 0.5 * divided["windows"]
+    assert len(whole["summary"]["tasks"]["per_task"]) == 4 * count
+    assert_same(whole, divided)

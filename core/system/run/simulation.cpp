@@ -59,8 +59,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   events_->attach(system_);
   give_work();
   livelock_watch_.know_warmups();
-  if (DividedRun* const divided = kernels_->divided()) divided->begin(system_);
   give_tasks();
+  if (DividedRun* const divided = kernels_->divided()) divided->begin(system_);
   events_->expect_work();
   events_->on_memory_change([this] { workload_builder_.memory_changed(); });
   if (spec_.run.warmup_time) {
@@ -130,7 +130,8 @@ void Simulation::give_tasks() {
   refuse_crashes(spec_.events, system_, {}, "tasks, which would wait for ever for its own");
   refuse_offline(spec_.events, "tasks, whose objects do not move");
   tasks_ =
-      std::make_unique<TaskPlayer>(*kernel_, registry_, spec_, system_, static_cast<RequestObserver&>(*this));
+      std::make_unique<TaskPlayer>(*kernel_, registry_, spec_, system_,
+                                   [this](NodeId node) -> RequestObserver& { return observer_at(node); });
 }
 
 void Simulation::tasks_over() {
@@ -357,7 +358,15 @@ void Simulation::conclude() {
   for (const auto& [component, requester] : system_.roles().all<Requester>()) requester->cease();
 }
 
-bool Simulation::unsettled() const { return events_->unsettled(); }
+bool Simulation::has_tasks_left() const { return tasks_ && !tasks_->over(); }
+
+std::uint64_t Simulation::accesses_of_task(const Requester& requester) const {
+  return tasks_->accesses_left(requester);
+}
+
+bool Simulation::unsettled() const {
+  return events_->unsettled() || (tasks_ && tasks_->engines_are_at_work());
+}
 
 void Simulation::go_side_by_side(bool side_by_side) { events_->go_side_by_side(side_by_side); }
 

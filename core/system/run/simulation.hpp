@@ -152,6 +152,7 @@ class Simulation final : private RequestObserver, private WholeRun {
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
+  bool has_tasks_left() const;
   void conclude();
   void add_note(std::string note);
 
@@ -177,11 +178,13 @@ class Simulation final : private RequestObserver, private WholeRun {
   void rests() override;
 
   NextOfAll next() const override {
+    if (has_tasks_left()) return NextOfAll::kTaskEnds;
     if (!counting_ && !opener_) return NextOfAll::kAllWarm;
     return window_.is_open() ? NextOfAll::kFirstOutOfWork : NextOfAll::kAllOutOfWork;
   }
   std::uint64_t answers_until_look() const override { return stopping_rule_.answers_until_look(); }
   bool overlooked_warmth() override { return !counting_ && !opener_ && all_warm(); }
+  std::uint64_t accesses_of_task(const Requester& requester) const override;
   bool unsettled() const override;
   void go_side_by_side(bool side_by_side) override;
   void measured() override {

@@ -22,7 +22,6 @@ namespace {
 
 /// Why a spec is played in one thread; empty: it need not be.
 std::string undivided_because(const Registry& registry, const Spec& spec) {
-  if (!spec.tasks.empty()) return "tasks begin when others end, wherever these are";
   if (spec.outputs.commands) return "outputs.commands has the commands of all memories in their order";
   if (spec.outputs.mix_windows > 0) return "outputs.mix_windows goes by the order of all requests";
   if (spec.outputs.versions) return "outputs.versions follows lines through all devices";

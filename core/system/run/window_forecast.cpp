@@ -29,7 +29,8 @@ Time least_time(const System& system, const Component& component, const Requeste
 
 }  // namespace
 
-WindowForecast::WindowForecast(const System& system, Time window) : most_answers_(0) {
+WindowForecast::WindowForecast(const WholeRun& whole, const System& system, Time window)
+    : whole_(whole), most_answers_(0) {
   for (const auto& [component, requester] : system.roles().all<Requester>()) {
     if (!requester->has_work()) continue;
     const Time least = least_time(system, *component, *requester);
@@ -43,21 +44,29 @@ WindowForecast::WindowForecast(const System& system, Time window) : most_answers
   }
 }
 
+std::uint64_t WindowForecast::left_of(const Requester& requester, NextOfAll next) const {
+  if (next == NextOfAll::kTaskEnds) return whole_.accesses_of_task(requester);
+  const Requester::Progress progress = requester.progress();
+  if (next != NextOfAll::kAllWarm) return progress.left_at_least;
+  return requester.warm() ? 0 : progress.warmup - std::min(progress.warmup, progress.issued);
+}
+
 // By the requester on which it depends: the one that is out of work first, or last.
 std::uint64_t WindowForecast::windows_until(NextOfAll next) const {
-  std::uint64_t first = ~std::uint64_t{0};
+  constexpr std::uint64_t kEndless = ~std::uint64_t{0};
+  std::uint64_t first = kEndless;
   std::uint64_t last = 0;
   for (const Issuer& issuer : issuers_) {
-    const Requester::Progress progress = issuer.requester->progress();
-    const std::uint64_t left = next == NextOfAll::kAllWarm
-                                   ? progress.warmup - std::min(progress.warmup, progress.issued)
-                                   : progress.left_at_least;
+    // One that has crashed is through: it closes no window.
+    if (next == NextOfAll::kFirstOutOfWork && issuer.requester->finished()) continue;
+    const std::uint64_t left = left_of(*issuer.requester, next);
     // The last request is not to be issued.
-    const std::uint64_t windows = issuer.most && left > 0 ? (left - 1) / *issuer.most : 0;
+    std::uint64_t windows = issuer.most && left > 0 ? (left - 1) / *issuer.most : 0;
+    if (left == kEndless) windows = kEndless;
     first = std::min(first, windows);
     last = std::max(last, windows);
   }
-  return next == NextOfAll::kFirstOutOfWork ? first : last;
+  return next == NextOfAll::kFirstOutOfWork || next == NextOfAll::kTaskEnds ? first : last;
 }
 
 bool WindowForecast::far(NextOfAll next) {

@@ -20,7 +20,7 @@ class System;
 class WindowForecast {
  public:
   /// Windows are no longer than `window`. The system is built, and its requesters have their work.
-  WindowForecast(const System& system, Time window);
+  WindowForecast(const WholeRun& whole, const System& system, Time window);
 
   /// `next` cannot come in the next window.
   bool far(NextOfAll next);
@@ -40,7 +40,9 @@ class WindowForecast {
   static constexpr std::uint64_t kMostGranted = 256;  // windows until requesters are asked again
 
   std::uint64_t windows_until(NextOfAll next) const;
+  std::uint64_t left_of(const Requester& requester, NextOfAll next) const;
 
+  const WholeRun& whole_;
   std::vector<Issuer> issuers_;
   std::optional<std::uint64_t> most_answers_;
   std::uint64_t passed_ = 0;   // windows since requesters were asked

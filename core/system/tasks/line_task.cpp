@@ -43,6 +43,12 @@ LineTask::LineTask(const Task& task, const TaskObjects& objects, const LineTaskH
   }
 }
 
+std::uint64_t LineTask::accesses_left() const {
+  std::uint64_t left = 0;
+  for (const Thread& thread : threads_) left += thread.total - thread.made;
+  return left;
+}
+
 bool LineTask::made(std::uint32_t thread) const {
   return threads_[thread].made == threads_[thread].total && threads_[thread].read.empty();
 }

@@ -39,6 +39,8 @@ class LineTask final : public Activity {
   void answered(bool counts, Time now);
   /// Whether the access given last is one of those that progress is counted by.
   bool counted() const { return counted_; }
+  /// Accesses that are still to be made, at least.
+  std::uint64_t accesses_left() const;
   bool over() const { return threads_made_ == threads_.size() && unanswered_ == 0; }
 
   ActivityProgress progress() override { return progress_.asked(); }

@@ -77,7 +77,7 @@ Activity* TaskPlayer::Lane::activity() const {
 }
 
 TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spec, System& system,
-                       RequestObserver& observer)
+                       const ObserverAt& observer_at)
     : kernel_(kernel),
       source_(kernel.new_source()),
       exact_((check_runs_tasks(spec), spec.tasks.exact)),
@@ -88,8 +88,8 @@ TaskPlayer::TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spe
       records_(graph_.tasks().size()),
       left_(graph_.tasks().size()) {
   for (std::uint32_t task = 0; task < records_.size(); ++task) waits_.push_back(graph_.before(task));
-  give_streams(spec, system, observer);
-  count_transfers(system, observer);
+  give_streams(spec, system, observer_at);
+  count_transfers(system, observer_at);
   find_finite_work(spec, system);
   const Remembering found = remembering_in(system);
   remembering_ = found.first;
@@ -106,7 +106,7 @@ void TaskPlayer::find_finite_work(const Spec& spec, const System& system) {
   }
 }
 
-void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver& observer) {
+void TaskPlayer::give_streams(const Spec& spec, System& system, const ObserverAt& observer_at) {
   std::map<std::string, std::unique_ptr<TaskStream>> made;
   for (std::uint32_t number = 0; number < lanes_.size(); ++number) {
     const TaskLane& about = graph_.lanes()[number];
@@ -130,8 +130,8 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
     }
     std::unique_ptr<TaskStream>& stream = made[about.device];
     if (!stream)
-      stream = std::make_unique<TaskStream>(kernel_, requester, static_cast<LaneObserver&>(*this),
-                                            traits.has_cores);
+      stream = std::make_unique<TaskStream>(system.component(about.device).kernel(), requester,
+                                            static_cast<LaneObserver&>(*this), traits.has_cores);
     stream->add_lane(number, about.threads);
     streams_[about.device] = {stream.get(), &requester};
     lane.stream = stream.get();
@@ -145,15 +145,18 @@ void TaskPlayer::give_streams(const Spec& spec, System& system, RequestObserver&
     work.name = "tasks";
     work.instruction_gaps = false;
     work.stream = std::move(stream);
-    streams_[device].second->assign(std::move(work), observer);
+    const auto& [given, requester] = streams_[device];
+    stream_of_[requester] = given;
+    requester->assign(std::move(work), observer_at(system.component(device).id()));
   }
 }
 
 // A device with a workload counts them already, and one that makes no requests counts none.
-void TaskPlayer::count_transfers(System& system, RequestObserver& observer) {
+void TaskPlayer::count_transfers(System& system, const ObserverAt& observer_at) {
   for (const TaskLane& lane : graph_.lanes()) {
     if (lane.kind != LaneKind::kEngine) continue;
-    Requester* const requester = system.roles().of<Requester>(system.component(lane.device).id());
+    const NodeId node = system.component(lane.device).id();
+    Requester* const requester = system.roles().of<Requester>(node);
     if (!requester || requester->has_work()) continue;
     auto stream = std::make_unique<EngineWork>();
     engines_.emplace_back(stream.get(), requester);
@@ -161,7 +164,7 @@ void TaskPlayer::count_transfers(System& system, RequestObserver& observer) {
     work.name = "tasks";
     work.instruction_gaps = false;
     work.stream = std::move(stream);
-    requester->assign(std::move(work), observer);
+    requester->assign(std::move(work), observer_at(node));
   }
 }
 
@@ -173,6 +176,15 @@ void TaskPlayer::check_transfers(std::uint32_t lane) {
     with_path("tasks." + indexed("graph", task),
               [&] { DmaTask(graph_.tasks()[task], about, objects_, kernel_, *this).check(*engine); });
   }
+}
+
+std::uint64_t TaskPlayer::accesses_left(const Requester& requester) const {
+  const auto found = stream_of_.find(&requester);
+  return found == stream_of_.end() ? ~std::uint64_t{0} : found->second->accesses_left();
+}
+
+bool TaskPlayer::engines_are_at_work() const {
+  return std::ranges::any_of(active_, [this](std::uint32_t lane) { return lanes_[lane].engine != nullptr; });
 }
 
 Time TaskPlayer::now() const { return kernel_.now() + skipped_; }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ namespace cxloom {
 class TaskPlayer final : public EventHandler, private LaneObserver {
  public:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  /// The observer of the requester at a node.
+  using ObserverAt = std::function<RequestObserver&(NodeId)>;
   /// What became of a task. Times are those of the graph: time that was skipped is in them.
   struct Record {
     Time start{-1};
@@ -39,13 +42,20 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   /// Places the objects, checks the graph, and gives hosts their work. All outlive it. Throws InputError with
   /// a path from `tasks` on.
   TaskPlayer(Kernel& kernel, const Registry& registry, const Spec& spec, System& system,
-             RequestObserver& observer);
+             const ObserverAt& observer_at);
 
   /// Begins at the current time; `over` is called when the last task has ended.
   void start(std::function<void()> over);
   bool over() const { return left_ == 0; }
   /// Time of the graph.
   Time now() const;
+
+  // When a task ends depends on these alone, and on times that are known.
+
+  /// Accesses that a requester is sure to make before a task of it ends; ~0: it has none now.
+  std::uint64_t accesses_left(const Requester& requester) const;
+  /// DMA engines move something for tasks.
+  bool engines_are_at_work() const;
 
   std::string name() const override { return "tasks"; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -79,8 +89,8 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   using End = std::pair<Time, std::uint32_t>;  // of the graph, and the task
 
   void check_transfers(std::uint32_t lane);
-  void give_streams(const Spec& spec, System& system, RequestObserver& observer);
-  void count_transfers(System& system, RequestObserver& observer);
+  void give_streams(const Spec& spec, System& system, const ObserverAt& observer_at);
+  void count_transfers(System& system, const ObserverAt& observer_at);
   void find_finite_work(const Spec& spec, const System& system);
   void lane_done(std::uint32_t lane, bool failed) override;
   void take_done();
@@ -100,6 +110,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   RateSampler sampler_;
   std::vector<Lane> lanes_;
   std::map<std::string, std::pair<TaskStream*, Requester*>> streams_;
+  std::unordered_map<const Requester*, const TaskStream*> stream_of_;
   std::vector<std::pair<EngineWork*, Requester*>> engines_;  // with no other work
   std::vector<const Requester*> finite_;  // whose workloads end by themselves, and have not
   std::vector<Record> records_;

@@ -31,6 +31,16 @@ void TaskStream::begin(std::uint32_t lane, LineTask& task) {
   requester_.resume();
 }
 
+// Cores have more to do than accesses: nobody knows when they are through.
+std::uint64_t TaskStream::accesses_left() const {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const Lane& lane : lanes_) {
+    if (!lane.task || lane.told) continue;
+    least = std::min(least, cores_ ? 0 : lane.task->accesses_left());
+  }
+  return least;
+}
+
 bool TaskStream::next(Access& access) {
   if (wanted_ && cores_) {
     const std::uint32_t wanted = *std::exchange(wanted_, std::nullopt);

@@ -36,6 +36,8 @@ class TaskStream final : public AccessStream, public EventHandler {
   void begin(std::uint32_t lane, LineTask& task);
   /// There will be no more tasks.
   void close() { open_ = false; }
+  /// Accesses that are made at least before a task ends; ~0: there is none now.
+  std::uint64_t accesses_left() const;
 
   bool next(Access& access) override;
   void want(std::uint32_t thread) override { wanted_ = thread; }

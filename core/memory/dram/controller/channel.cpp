@@ -183,19 +183,14 @@ void DramChannel::admit(bool write) {
   const DramQueue::Slot earlier = writes_.may_hold_another(burst) ? queue_.write_to(burst) : DramQueue::kNone;
   // A read that waited outside may find a write that came after it: that one is not its business.
   const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
-  if (queued && !write) {
-    ++counters_.forwarded;
+  if (queued && (!write || config_.posted_writes)) {
+    ++(write ? counters_.merged : counters_.forwarded);
     forget(burst);
-    const Clock at = floor_ + DramArrivals::kForwarding;
-    finish(at, at, burst.access);
-    return;
+    arrivals_.needs_no_place(burst);
+    const Clock at = write ? floor_ : floor_ + DramArrivals::kForwarding;
+    return finish(at, at, burst.access);
   }
   if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
-  if (queued && write && config_.posted_writes) {
-    ++counters_.merged;
-    forget(burst);
-    return;
-  }
   enter(burst);
   const DramQueue::Slot slot = queue_.add({burst}, arrival.order);
   arrivals_.queued(burst);

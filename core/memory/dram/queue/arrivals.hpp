@@ -49,6 +49,8 @@ class DramArrivals {
   }
   /// It came into the queue.
   void queued(const DramBurst& burst) { backlogs_[burst.write].entered(burst.requester); }
+  /// It is through without a place there: a write that waits answers it, or takes it in.
+  void needs_no_place(const DramBurst& burst) { backlogs_[burst.write].needs_no_place(burst.requester); }
   /// It left the queue.
   void left(const DramBurst& burst) { backlogs_[burst.write].left(burst.requester); }
 

@@ -35,6 +35,11 @@ class DramBacklog {
       queued_.resize(requester_index + std::size_t{1});
     ++queued_[requester_index];
   }
+  /// The one that was taken last needs no place in the queue.
+  void needs_no_place(NodeId requester) {
+    if (waiting_ != 0) [[unlikely]]
+      fewer(index(requester));
+  }
   /// One left it.
   void left(NodeId requester) {
     const std::uint32_t requester_index = index(requester);

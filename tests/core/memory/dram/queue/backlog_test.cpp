@@ -53,6 +53,27 @@ TEST(DramBacklog, AdmitsTheOldestOfWhoHasTheFewestInTheQueue) {
   EXPECT_TRUE(backlog.empty());
 }
 
+// A read that a waiting write answers takes no place. Its requester has as few as before, and is not passed
+// over.
+TEST(DramBacklog, TurnsToWhoNeededNoPlaceAgain) {
+  DramBacklog backlog(1);
+  std::uint64_t order = 0;
+  for (const NodeId requester : {kA, kA, kB, kB, kB}) {
+    DramArrival arrival;
+    arrival.burst.requester = requester;
+    arrival.order = order++;
+    backlog.push(arrival);
+  }
+  EXPECT_EQ(backlog.pop().order, 0U);
+  backlog.needs_no_place(kA);
+  for (const std::uint64_t expected : {2U, 1U, 3U}) {  // by turns, as each has none there
+    const DramArrival arrival = backlog.pop();
+    EXPECT_EQ(arrival.order, expected);
+    backlog.entered(arrival.burst.requester);
+    backlog.left(arrival.burst.requester);
+  }
+}
+
 // Against a search of all that wait: nobody with fewer in the queue is passed over, and nobody overtakes his
 // own.
 TEST(DramBacklog, NeverPassesOverWhoHasFewer) {

@@ -36,7 +36,8 @@ class Ring {
   const T& operator[](std::size_t i) const {
     return items_[(head_ + static_cast<std::uint32_t>(i)) & (room() - 1)];
   }
-  void pop_front() { ++head_; }
+  /// Takes away the first ones; there are so many.
+  void pop_front(std::uint32_t count = 1) { head_ += count; }
   void push_back(const T& item) {
     if (tail_ - head_ == room()) [[unlikely]]
       grow();

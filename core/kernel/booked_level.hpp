@@ -1,6 +1,9 @@
 // A level that is known to fall ahead of time.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "base/ring.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
@@ -8,19 +11,16 @@
 namespace cxloom {
 
 /// A level whose decreases are known ahead of time, so that they need no event: a queue with computed
-/// departures.
+/// departures. What joins and leaves is worked off many at a time.
 class BookedLevel {
  public:
   void join(Time now) {
-    settle(now);
-    monitor_.change(now, +1);
+    if (joined_ == joins_.size()) [[unlikely]]
+      settle(now);
+    joins_[joined_++] = now;
   }
   /// One leaves at `at`, not before one that was booked earlier.
-  void leave_at(Time at, Time now) {
-    settle(now);
-    if (leaves_.empty()) first_leave_ = at;
-    leaves_.push_back(at);
-  }
+  void leave_at(Time at) { leaves_.push_back(at); }
   void open(Time now) { settle(now), monitor_.open(now); }
   void close(Time now) { settle(now), monitor_.close(now); }
   /// Level times picoseconds from the opening of the window up to `now`.
@@ -29,20 +29,21 @@ class BookedLevel {
     monitor_.advance(now);
     return monitor_.integral();
   }
+  /// How many there are now.
+  std::int64_t level(Time now) const;
+  /// Up to date once the window is closed.
   const LevelMonitor& monitor() const { return monitor_; }
 
  private:
-  void settle(Time now) {
-    while (first_leave_ <= now) {
-      monitor_.change(first_leave_, -1);
-      leaves_.pop_front();
-      first_leave_ = leaves_.empty() ? Time::max() : leaves_.front();
-    }
-  }
+  static constexpr std::uint32_t kTogether = 16;
 
-  LevelMonitor monitor_;
-  Time first_leave_ = Time::max();  // of `leaves_`
+  /// Works off all that is known up to `now`.
+  void settle(Time now);
+
+  std::uint32_t joined_ = 0;             // of `joins_`, soonest first
+  std::array<Time, kTogether> joins_{};  // that have not been worked off
   Ring<Time> leaves_;
+  LevelMonitor monitor_;
 };
 
 }  // namespace cxloom

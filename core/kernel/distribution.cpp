@@ -86,9 +86,9 @@ double bucket_level(std::size_t bucket) {
 }  // namespace
 
 void LevelMonitor::account(std::int64_t elapsed) {
-  if (level_ > maximum_) maximum_ = level_;
-  integral_ += static_cast<double>(level_) * static_cast<double>(elapsed);
-  const std::size_t bucket = level_bucket(level_);
+  if (held_ > maximum_) maximum_ = held_;
+  integral_ += static_cast<double>(held_) * static_cast<double>(elapsed);
+  const std::size_t bucket = level_bucket(held_);
   if (bucket < time_at_.size()) [[likely]] {
     time_at_[bucket] += elapsed;
   } else {
@@ -103,7 +103,8 @@ void LevelMonitor::account(std::int64_t elapsed) {
 
 void LevelMonitor::open(Time at) {
   advance(at);
-  last_ = at;  // it may have been closed
+  last_ = changed_ = at;  // it may have been closed
+  held_ = level_;
   closed_ = false;
   opened_ = at;
   integral_ = 0.0;
@@ -111,20 +112,22 @@ void LevelMonitor::open(Time at) {
   maximum_ = 0;
 }
 
-double LevelMonitor::mean() const {
-  const std::int64_t length = (last_ - opened_).ps();
-  return length > 0 ? integral_ / static_cast<double>(length) : 0.0;
-}
+double LevelMonitor::mean() const { return length() > 0 ? integral() / static_cast<double>(length()) : 0.0; }
 
 double LevelMonitor::quantile(double fraction) const {
+  std::vector<std::int64_t> times = time_at_;
+  if (held_ != 0 && held_for() > 0) {
+    const std::size_t bucket = level_bucket(held_);
+    if (bucket >= times.size()) times.resize(bucket + 1, 0);
+    times[bucket] += held_for();
+  }
   std::int64_t above_zero = 0;
-  for (const std::int64_t time : time_at_) above_zero += time;
-  const std::int64_t length = (last_ - opened_).ps();
-  double seen = static_cast<double>(length - above_zero);
-  const double wanted = fraction * static_cast<double>(length);
+  for (const std::int64_t time : times) above_zero += time;
+  double seen = static_cast<double>(length() - above_zero);
+  const double wanted = fraction * static_cast<double>(length());
   if (seen >= wanted) return 0.0;
-  for (std::size_t bucket = 0; bucket < time_at_.size(); ++bucket) {
-    seen += static_cast<double>(time_at_[bucket]);
+  for (std::size_t bucket = 0; bucket < times.size(); ++bucket) {
+    seen += static_cast<double>(times[bucket]);
     if (seen >= wanted) return std::min(bucket_level(bucket), maximum());
   }
   return maximum();

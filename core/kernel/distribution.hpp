@@ -69,15 +69,18 @@ class LevelMonitor {
 
   /// The level changes by `delta` at `at`, which never decreases.
   void change(Time at, std::int32_t delta) {
-    advance(at);
+    if (at != changed_) {
+      if (level_ != held_) end_hold();
+      changed_ = at;
+    }
     level_ += delta;
   }
   /// Accounts for the time up to `at`.
   void advance(Time at) {
     if (closed_) return;
-    const std::int64_t elapsed = (at - last_).ps();
-    last_ = at;
-    if (level_ != 0 && elapsed != 0) account(elapsed);
+    if (level_ != held_) end_hold();
+    hold_until(at);
+    changed_ = at;
   }
   /// Starts the measured window at `at` with the level as it is.
   void open(Time at);
@@ -91,22 +94,42 @@ class LevelMonitor {
 
   double mean() const;
   /// Level times picoseconds since the window opened.
-  double integral() const { return integral_; }
-  double maximum() const { return static_cast<double>(maximum_); }
+  double integral() const { return integral_ + static_cast<double>(held_) * static_cast<double>(held_for()); }
+  double maximum() const {
+    return static_cast<double>(held_for() > 0 && held_ > maximum_ ? held_ : maximum_);
+  }
   /// The height at or below which the level stood for a share `fraction` of the window.
   double quantile(double fraction) const;
 
  private:
+  /// The level has stood at `held_` up to here.
+  void hold_until(Time at) {
+    const std::int64_t elapsed = (at - last_).ps();
+    last_ = at;
+    if (held_ != 0 && elapsed != 0) account(elapsed);
+  }
+  void end_hold() {
+    if (!closed_) hold_until(changed_);
+    held_ = level_;
+  }
+  /// Picoseconds at `held_`, up to the last change, that have not been added up.
+  std::int64_t held_for() const { return closed_ ? 0 : (changed_ - last_).ps(); }
+  /// Picoseconds from the opening of the window up to its end, or to the last change.
+  std::int64_t length() const { return (last_ - opened_).ps() + held_for(); }
   void account(std::int64_t elapsed);
   void account_at_new_height(std::size_t bucket, std::int64_t elapsed);
 
+  // A level that is back at its height within an instant, as that of requests in flight where the next one
+  // follows an answer, has not changed: its time is added up when it has.
   std::int32_t level_ = 0;
-  std::int32_t maximum_ = 0;
-  double integral_ = 0.0;  // exact below 2^53
+  std::int32_t held_ = 0;  // from `last_` until `changed_`; since then it is `level_`
+  Time changed_;
   Time last_;              // the account goes up to here; the end of the window once it is closed
+  double integral_ = 0.0;  // exact below 2^53
+  std::int32_t maximum_ = 0;
+  bool closed_ = false;
   Time opened_;
   std::vector<std::int64_t> time_at_;  // by bucket of the level, zero left out
-  bool closed_ = false;
 };
 
 }  // namespace cxloom

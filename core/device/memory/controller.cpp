@@ -277,7 +277,7 @@ void MemoryController::answer(Message& message, Time at) {
     }
     if (!is_to_be_answered(message)) return lose(message);
   }
-  in_service_.leave_at(at, kernel_.now());
+  in_service_.leave_at(at);
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed && !message.poisoned) [[unlikely]] {
     make_error_answer(message, endpoint().id());
@@ -294,7 +294,7 @@ void MemoryController::answer(Message& message, Time at) {
 // It was taken before the device failed.
 void MemoryController::lose(Message& message) {
   const Time now = kernel_.now();
-  in_service_.leave_at(now, now);
+  in_service_.leave_at(now);
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, now);
   give_up(message);
 }
@@ -433,7 +433,7 @@ void MemoryController::resources(ResourceSink& sink) const {
 }
 
 std::string MemoryController::activity() const {
-  const auto in_service = in_service_.monitor().level();
+  const std::int64_t in_service = in_service_.level(kernel_.now());
   const std::size_t outside =
       requests_.outside_count + (writes_ ? writes_->outside_count : 0) + (logical_ ? logical_->waiting() : 0);
   const std::uint64_t posted = posted_.live();

@@ -196,6 +196,40 @@ TEST(LevelMonitor, WindowsOfNoLengthAndWithoutChanges) {
   EXPECT_EQ(steady.maximum(), 3.0);
 }
 
+TEST(LevelMonitor, ALevelThatComesBackWithinAnInstantHasStood) {
+  // In flight 2, for 100 ps: at 30 and 60 an answer is followed by a request, at 80 by another besides.
+  LevelMonitor level;
+  level.change(Time{}, 2);
+  level.open(Time{});
+  for (const std::int64_t ps : {30, 60, 80}) {
+    level.change(Time{ps}, -1);
+    level.change(Time{ps}, +1);
+  }
+  EXPECT_EQ(level.integral(), 2.0 * 80);  // up to the last change
+  EXPECT_EQ(level.mean(), 2.0);
+  EXPECT_EQ(level.maximum(), 2.0);
+  EXPECT_EQ(level.quantile(0.5), 2.0);
+  level.change(80_ps, +1);
+  level.close(100_ps);
+  EXPECT_EQ(level.integral(), 2.0 * 80 + 3.0 * 20);
+  EXPECT_EQ(level.maximum(), 3.0);
+  EXPECT_EQ(level.quantile(0.8), 2.0);
+  EXPECT_EQ(level.quantile(0.81), 3.0);
+}
+
+TEST(BookedLevel, SaysHowManyThereAreNow) {
+  // One each 10 ps, which stays for 35 ps: four of them.
+  BookedLevel booked;
+  for (std::int64_t ps = 0; ps < 1000; ps += 10) {
+    booked.join(Time{ps});
+    booked.leave_at(Time{ps + 35});
+    EXPECT_EQ(booked.level(Time{ps}), std::min<std::int64_t>(ps / 10 + 1, 4)) << ps;
+  }
+  EXPECT_EQ(booked.level(1015_ps), 1);
+  EXPECT_EQ(booked.level(1025_ps), 0);
+  EXPECT_EQ(booked.integral(2000_ps), 100.0 * 35);
+}
+
 TEST(BookedLevel, LeavesWhenBookedWithoutAnEvent) {
   // Joins now, leaves at times known ahead: the same integral as if each leave had been an event.
   RandomStream random(5, "booked", "test");
@@ -214,7 +248,7 @@ TEST(BookedLevel, LeavesWhenBookedWithoutAnEvent) {
       if (!closed && now >= to) closed = true, booked.close(to);
       booked.join(now);
       last_leave = std::max(last_leave, now + Time{static_cast<std::int64_t>(random.below(2000))});
-      booked.leave_at(last_leave, now);
+      booked.leave_at(last_leave);
       steps.change(now, +1);
       steps.change(last_leave, -1);
     }

@@ -1,9 +1,9 @@
 #include "kernel/event_queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -50,26 +50,39 @@ void EventQueue::insert_at_instant(std::uint32_t node) {
   ++left_;
 }
 
-// The first behind the word of this slot, round the wheel.
-std::int64_t EventQueue::next_filled_bucket_from(std::size_t start) const {
-  const auto at_slot = [&](std::size_t slot) {
-    return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
+// The first that is not among the next ones, round the wheel.
+std::int64_t EventQueue::far_filled_bucket() const {
+  constexpr std::size_t kFew = 8;     // steps, after which all that is left is looked at in larger ones
+  constexpr std::size_t kBlock = 64;  // words of such a step
+  const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
+  const auto eight_from = [&](std::size_t word) {
+    std::uint64_t filled = 0;
+    std::memcpy(&filled, &word_filled_[word], sizeof filled);
+    return filled;
   };
-  const auto first_of = [&](std::size_t word) {
-    return at_slot((word << 6U) + static_cast<std::size_t>(std::countr_zero(words_[word])));
+  const auto empty_from = [&](std::size_t word) {
+    std::uint64_t any = 0;
+    for (std::size_t i = 0; i < kBlock; i += 8) any |= eight_from(word + i);
+    return any == 0;
   };
-  // The rest of the word's summary, then the summaries round the wheel.
+  // The words behind this one among its eight, then those round the wheel: its own eight comes last again.
   const std::size_t word = start >> 6U;
-  const std::size_t block = word >> 6U;
-  if (const std::uint64_t rest = (summary_[block] >> (word & 63U)) >> 1U; rest != 0) {
-    return first_of(word + 1 + static_cast<std::size_t>(std::countr_zero(rest)));
+  std::size_t at = word & ~std::size_t{7};
+  std::uint64_t filled = eight_from(at) & ~std::uint64_t{0xff} << 8 * (word - at);
+  for (std::size_t steps = 0; filled == 0; ++steps) {
+    if (steps == kWords / 8) [[unlikely]]
+      return -1;
+    at = (at + 8) & (kWords - 1);
+    if (steps >= kFew && at % kBlock == 0 && empty_from(at)) {
+      at += kBlock - 8;
+      steps = std::min(steps + kBlock / 8, kWords / 8) - 1;
+      continue;
+    }
+    filled = eight_from(at);
   }
-  for (std::size_t step = 1; step <= summary_.size(); ++step) {
-    const std::size_t next = (block + step) % summary_.size();
-    if (summary_[next] != 0)
-      return first_of((next << 6U) + static_cast<std::size_t>(std::countr_zero(summary_[next])));
-  }
-  return -1;
+  const std::size_t first = at + static_cast<std::size_t>(std::countr_zero(filled)) / 8;
+  const std::size_t slot = (first << 6U) + static_cast<std::size_t>(std::countr_zero(words_[first]));
+  return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
 }
 
 // Takes the list of a bucket out of the wheel.
@@ -77,7 +90,7 @@ std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
   const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
   const std::uint32_t link = std::exchange(buckets_[slot], kNone);
   words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
-  if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
+  word_filled_[slot >> 6U] = words_[slot >> 6U] != 0 ? 1 : 0;
   return link;
 }
 
@@ -100,11 +113,15 @@ void EventQueue::look_ahead() {
 }
 
 // True: all that it held is of one instant, and the queue is open at that instant.
-bool EventQueue::open_next_bucket() {
+[[gnu::always_inline]] inline bool EventQueue::open_next_bucket() {
   std::int64_t bucket = next_filled_bucket();
   // Unsigned, minus one lies beyond them all: the wheel is empty.
   if (static_cast<std::uint64_t>(turn_of(bucket)) >= static_cast<std::uint64_t>(far_.first())) [[unlikely]]
     bucket = bring_near();
+  return open_bucket(bucket);
+}
+
+[[gnu::always_inline]] inline bool EventQueue::open_bucket(std::int64_t bucket) {
   open_ = bucket;
   ahead_ = kNone;
   const std::uint32_t link = take_bucket(bucket);
@@ -148,6 +165,20 @@ bool EventQueue::open_next_bucket() {
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();
+}
+
+// The next instant, if it is near, while the last event before it is still to happen: who it is for is known
+// when its turn comes. If it is far, all events until then would have to be put in order one by one.
+void EventQueue::open_soon() {
+  constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
+  if (filled_instants_ != 0) return lay_out_instant();
+  if (size_ < kFew) return;
+  const std::uint64_t next = next_buckets();
+  if (next == 0) return;
+  const std::int64_t bucket = open_ + 1 + std::countr_zero(next);
+  if (turn_of(bucket) >= far_.first()) [[unlikely]]
+    return;
+  if (!open_bucket(bucket)) lay_out_instant();
 }
 
 // The first instant of the open bucket that holds something.
@@ -196,7 +227,7 @@ void EventQueue::order_instant(bool latest_first) {
   // same way side by side.
   const bool in_order = std::is_sorted(at, at + count, goes_later);
   if (!in_order && count > kMost) {
-    sort_instant();
+    sort_instant(latest_first);
   } else if (!in_order) {
     // Unlike keys of 31 bits: the source, and the turn in the list for events of one source.
     const std::uint32_t turns = latest_first ? kMost - 1 : 0;
@@ -218,9 +249,9 @@ void EventQueue::order_instant(bool latest_first) {
       const std::size_t rest = std::min(kBlock, count - start);
       for (std::size_t j = 0; j < rest; ++j) at[places[j]] = nodes[start + j];
     }
-    // Few sources send two events to one instant.
-    if (!std::is_sorted(at, at + count, goes_later)) std::sort(at, at + count, goes_later);
   }
+  // Few sources send two events to one instant, and out of their order.
+  if (!in_order && !std::is_sorted(at, at + count, goes_later)) std::sort(at, at + count, goes_later);
   if (count < kCrowded) return;
   // The events whose turn comes first are fetched now, all others while events happen.
   crowded_ = true;
@@ -228,12 +259,31 @@ void EventQueue::order_instant(bool latest_first) {
   for (std::size_t i = count; i > 0 && i + kFetchedAhead > count; --i) fetch_more(at[i - 1]);
 }
 
-// Copies the orders of very many events before sorting: each is compared often, in a cache line of its own.
-void EventQueue::sort_instant() {
-  sorted_.clear();
-  for (std::size_t i = 0; i < left_; ++i) sorted_.emplace_back(events_[at_instant_[i]].order, at_instant_[i]);
-  std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
-  for (std::size_t i = 0; i < left_; ++i) at_instant_[i] = sorted_[i].second;
+// Very many, by the digits of their sources (Knuth, 5.2.5): stable, so that the events of one source stay in
+// the order of the list, in which the latest comes first or last.
+void EventQueue::sort_instant(bool latest_first) {
+  constexpr unsigned kDigit = 8;
+  constexpr std::uint64_t kMask = (1U << kDigit) - 1;
+  const std::size_t count = left_;
+  if (sorted_.size() < 2 * count) sorted_.resize(2 * count);
+  std::uint64_t* from = sorted_.data();
+  std::uint64_t* to = from + count;
+  std::uint64_t unlike = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t node = at_instant_[latest_first ? i : count - 1 - i];
+    const std::uint64_t source = EventSource::identity_in(events_[node].order);
+    from[i] = (EventSource::kMost - 1 - source) << 32U | node;  // the last source comes first
+    unlike |= from[i] ^ from[0];
+  }
+  for (unsigned shift = 32; unlike >> shift != 0; shift += kDigit) {
+    std::array<std::uint32_t, kMask + 1> begins{};
+    for (std::size_t i = 0; i < count; ++i) ++begins[from[i] >> shift & kMask];
+    std::uint32_t end = 0;
+    for (std::uint32_t& begin : begins) begin = std::exchange(end, end + begin);
+    for (std::size_t i = 0; i < count; ++i) to[begins[from[i] >> shift & kMask]++] = from[i];
+    std::swap(from, to);
+  }
+  for (std::size_t i = 0; i < count; ++i) at_instant_[i] = static_cast<std::uint32_t>(from[i]);
 }
 
 // Gives the events of the first turn that has far ones to the wheel, which holds nothing before that turn: it

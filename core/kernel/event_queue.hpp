@@ -77,8 +77,8 @@ class EventQueue {
     --size_;
     give_node(at_instant_[--left_]);
     if (left_ == 0) {
-      if (filled_instants_ != 0)
-        fetch(instants_[static_cast<std::size_t>(std::countr_zero(filled_instants_))]);
+      open_soon();
+      if (left_ != 0) fetch(at_instant_[left_ - 1]);
       return nullptr;
     }
     if (!crowded_) [[likely]] {
@@ -100,6 +100,7 @@ class EventQueue {
   static constexpr std::uint32_t kFineMask = (1U << kFineBits) - 1;
   static constexpr unsigned kTurnBits = 15;
   static constexpr std::int64_t kBuckets = std::int64_t{1} << kTurnBits;  // a horizon of 2.1 us
+  static constexpr std::size_t kWords = kBuckets / 64;
   static constexpr std::uint32_t kNone = 0xffffffffU;
   // So many events ahead in a crowded instant, memory is asked for what an event touches, and its handler for
   // the rest: some hundred nanoseconds each, which is what memory takes to answer. Fewer events than kCrowded
@@ -123,7 +124,7 @@ class EventQueue {
     next_[node] = buckets_[slot];
     buckets_[slot] = node << kFineBits | fine_of(time);
     words_[slot >> 6U] |= 1ULL << (slot & 63U);
-    summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
+    word_filled_[slot >> 6U] = 1;
   }
   void link_in_open_bucket(std::uint32_t node, std::uint32_t fine) {
     const std::uint64_t bit = 1ULL << fine;
@@ -159,9 +160,11 @@ class EventQueue {
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);
   void open_next_instant();
+  void open_soon();
   void order_instant(bool latest_first);
-  void sort_instant();
+  void sort_instant(bool latest_first);
   bool open_next_bucket();
+  bool open_bucket(std::int64_t bucket);
   void look_ahead();
   const Event* look_ahead_in_instant();
   void lay_out_instant();
@@ -169,14 +172,20 @@ class EventQueue {
   std::int64_t bring_near();
   std::uint32_t take_bucket(std::int64_t bucket);
   void spread(std::uint32_t link);
+  // A bit for each of the 64 buckets behind the open one, which lie in two words: whether it holds something.
+  // Most often one of these comes next.
+  std::uint64_t next_buckets() const {
+    const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
+    const std::size_t word = start >> 6U;
+    const std::uint64_t behind = words_[(word + 1) & (kWords - 1)];
+    return words_[word] >> (start & 63U) | (behind << 1U) << (~start & 63U);
+  }
   // Minus one: none is.
   std::int64_t next_filled_bucket() const {
-    // Most often it is in the same word as the one before.
-    const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
-    const std::uint64_t rest = words_[start >> 6U] >> (start & 63U);
-    return rest != 0 ? open_ + 1 + std::countr_zero(rest) : next_filled_bucket_from(start);
+    const std::uint64_t next = next_buckets();
+    return next != 0 ? open_ + 1 + std::countr_zero(next) : far_filled_bucket();
   }
-  std::int64_t next_filled_bucket_from(std::size_t start) const;
+  std::int64_t far_filled_bucket() const;
 
   std::size_t size_ = 0;
   Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
@@ -184,9 +193,9 @@ class EventQueue {
   // The next events, last first; room for all nodes. They are of `instant_`, but for those before it that
   // were pushed after a look ahead had opened it.
   Nodes at_instant_;
-  std::size_t left_ = 0;                                         // of these
-  bool crowded_ = false;                                         // there were many of these
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
+  std::size_t left_ = 0;                                   // of these
+  bool crowded_ = false;                                   // there were many of these
+  std::vector<std::uint64_t> sorted_;                      // while many are sorted: source and node, twice
   std::uint64_t filled_instants_ = 0;                      // instants of the open bucket that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
   FarEvents far_;  // events that were beyond the horizon when they were pushed
@@ -195,8 +204,8 @@ class EventQueue {
   std::vector<Event> events_;    // by node
   Nodes next_;     // by node: apart from the events, so that lists are walked in few cache lines
   Nodes buckets_;  // a list each
-  std::array<std::uint64_t, kBuckets / 64> words_{};         // which buckets hold something
-  std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};  // which words are not zero
+  std::array<std::uint64_t, kWords> words_{};                  // which buckets hold something
+  alignas(8) std::array<std::uint8_t, kWords> word_filled_{};  // which words are not zero: 1, and else 0
 };
 
 }  // namespace cxloom

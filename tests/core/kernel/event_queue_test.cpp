@@ -114,9 +114,9 @@ TEST(EventQueue, ShowsEventsOfACrowdedInstantBeforeTheirTurn) {
 }
 
 TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
-  // From 1 to 100 events at one time, from far more or far fewer sources than that, pushed in any order.
+  // From 1 to 300 events at one time, from far more or far fewer sources than that, pushed in any order.
   RandomStream random(7, "event_queue", "instants");
-  for (std::uint64_t count = 1; count <= 100; ++count) {
+  for (std::uint64_t count = 1; count <= 300; count += 1 + count / 50) {
     for (const std::uint64_t sources : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1} << 24U}) {
       std::vector<std::uint64_t> senders;
       for (std::uint64_t i = 0; i < count; ++i) {
@@ -228,6 +228,29 @@ TEST(EventQueue, APushBeforeABucketOpenedByLookingAheadComesFirst) {
     queue.pop();
   }
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(EventQueue, APushBeforeTheNextEventComesFirstHoweverNearThatIs) {
+  // An event happens while the next one is pending, from the same bucket to far beyond the next 64, and
+  // causes others: at its own time, between, and at the time of the next one before and behind it.
+  std::int64_t now = 0;
+  for (std::int64_t distance = 2; distance <= 20'000; distance += 1 + distance / 50) {
+    EventQueue queue;
+    queue.push({Time{now}, 10, nullptr, 1});
+    queue.push({Time{now + distance}, 20, nullptr, 5});
+    EXPECT_EQ(queue.top().payload, 1U);
+    queue.pop();
+    queue.push({Time{now + distance}, 21, nullptr, 6});
+    queue.push({Time{now + distance}, 19, nullptr, 4});
+    queue.push({Time{now + distance / 2}, 11, nullptr, 3});
+    queue.push({Time{now}, 12, nullptr, 2});
+    for (std::uint64_t wanted = 2; wanted <= 6; ++wanted) {
+      ASSERT_EQ(queue.top().payload, wanted) << distance;
+      queue.pop();
+    }
+    EXPECT_TRUE(queue.empty());
+    now += 777;
+  }
 }
 
 TEST(EventQueue, EverySlotOfTheWheelIsFoundFromEveryPhase) {

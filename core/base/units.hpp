@@ -170,6 +170,8 @@ class RateMeter {
   }
   /// Forgets the carried remainder: after an idle time the next unit starts afresh.
   void restart() { remainder_ = 0; }
+  /// Does so, or not, without a jump that nobody can foresee.
+  void restart_if(bool idle) { remainder_ &= static_cast<std::uint64_t>(idle) - 1; }
 
  private:
   Rate rate_;

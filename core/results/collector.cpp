@@ -195,9 +195,11 @@ MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency, 
   if (line.made_by_memory()) {
     ++target.atomics;
     target.atomic_payload += moved;
-  } else if (answers_read(line.message.opcode)) {
-    ++target.reads;
-    target.read_payload += moved;
+  } else {
+    // A sum, as nobody can foresee which it is.
+    const std::uint64_t read = answers_read(line.message.opcode) ? 1 : 0;
+    target.reads += read;
+    target.read_payload += moved & -read;
   }
   return target;
 }

@@ -1,9 +1,18 @@
 #include "device/requester/uncached_access.hpp"
 
+#include <array>
+
 #include "coherence/common/write_pull.hpp"
 #include "component/memory_access.hpp"
 
 namespace cxloom {
+
+namespace {
+
+// By the kind of an access that is no flush: a table, as nobody can foresee which one comes.
+constexpr std::array kOpcodes{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemAtomic};
+
+}  // namespace
 
 void send_uncached(Agent& requester, Request& request) {
   const AddressMap::DecodedAddress place = place_of(requester, request.id, request.address);
@@ -19,11 +28,11 @@ void send_uncached(Agent& requester, Request& request) {
     if (place.coherent()) request.message.snp = SnpType::kSnpInv;
   } else {
     const bool read = request.kind == AccessKind::kRead;
-    const bool atomic = request.kind == AccessKind::kAtomic;
     if (place.coherence == Coherence::kHdmH) {
+      const bool atomic = request.kind == AccessKind::kAtomic;
       opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(size);
     } else {
-      opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
+      opcode = kOpcodes[static_cast<std::size_t>(request.kind)];
       if (place.coherent()) request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
     }
   }

@@ -97,7 +97,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       system_context_(context.system_context),
       bus_time_(params.bus_time),
       port_delay_(params.port_delay),
-      cost_{params.header, params.data_header},
+      headers_{params.header.count(), params.data_header.count()},
       shared_(params.duplex == Duplex::kHalf),
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
       media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
@@ -108,7 +108,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
 // Takes the message over the medium, as soon as that is free after `ready`.
 inline void Bus::pass(Message& message, Direction direction, Time ready) {
   const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = cost_.bytes(payload);
+  const std::uint64_t bytes = message_bytes(payload);
   Wire& medium = *media_[direction];
   WireMonitor& monitor = monitors_[direction];
   Wire::Use use{.start = ready, .end = ready + message.tail, .turn = {}};

@@ -36,7 +36,7 @@ class Bus final : public Component, public SharedMedium {
   bool forwards() const override { return true; }
   bool takes_heads() const override { return true; }
   Time transit_time() const override { return bus_time_; }
-  Time line_time() const override { return RateMeter(wires_[0].rate()).advance(cost_.bytes(kLineBytes)); }
+  Time line_time() const override { return RateMeter(wires_[0].rate()).advance(message_bytes(kLineBytes)); }
   Time port_delay() const override { return port_delay_; }
   std::size_t max_ports() const override { return 0; }
 
@@ -56,6 +56,7 @@ class Bus final : public Component, public SharedMedium {
 
  private:
   [[gnu::always_inline]] inline void pass(Message& message, Direction direction, Time ready);
+  std::uint64_t message_bytes(std::uint64_t payload) const { return payload + headers_[payload > 0]; }
   void leave(Message& message, Time ready);
   void arrange();
   /// Directions share the medium, which takes time to turn.
@@ -64,10 +65,10 @@ class Bus final : public Component, public SharedMedium {
   SystemContext& system_context_;
   Time bus_time_;
   Time port_delay_;
-  MessageCost cost_;
-  bool shared_;                          // half duplex: both directions use the first wire, in turns
-  std::array<MessageQueue, 2> waiting_;  // for their turn on a shared medium, by direction
-  bool arranged_ = false;                // something will look after those who wait
+  std::array<std::uint64_t, 2> headers_;  // bytes, as in MessageCost: without and with data
+  bool shared_;                           // half duplex: both directions use the first wire, in turns
+  std::array<MessageQueue, 2> waiting_;   // for their turn on a shared medium, by direction
+  bool arranged_ = false;                 // something will look after those who wait
   std::array<Wire, 2> wires_;
   std::array<Wire*, 2> media_;  // of each direction
   std::array<WireMonitor, 2> monitors_;

@@ -20,10 +20,6 @@ struct MessageCost {
   Bytes data_header{16};        ///< of a message with data, besides its payload
   Bytes completion_header{16};  ///< in place of that, of a completion with data (CplD)
 
-  std::uint64_t bytes(std::uint64_t payload) const {
-    return payload > 0 ? payload + data_header.count() : header.count();
-  }
-
   /// Declares the two parameters in the schema of the component that has them.
   template <class Params>
   static void describe_in(Schema<Params>& schema, Bytes Params::* header, Bytes Params::* data_header) {

@@ -2,6 +2,7 @@
 // the far end.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -54,9 +55,7 @@ class LinkPath {
   Time pipeline() const { return pipeline_; }
   /// The owner's port: messages that leave by it come here.
   std::uint16_t owner_port() const { return owner_port_; }
-  std::uint64_t message_bytes(std::uint64_t payload) const {
-    return payload > 0 ? payload + data_header_ : header_;
-  }
+  std::uint64_t message_bytes(std::uint64_t payload) const { return payload + headers_[payload > 0]; }
   /// What a message puts on the wire that travels in no flits.
   std::uint64_t bytes_of(const Message& message, std::uint64_t payload) const {
     if (message.opcode == Opcode::kCplD) [[unlikely]]
@@ -135,8 +134,7 @@ class LinkPath {
   Time port_delays_;
   Time delay_;
   Time pipeline_;
-  std::uint16_t header_;  // bytes, as in MessageCost
-  std::uint16_t data_header_;
+  std::array<std::uint16_t, 2> headers_;  // bytes, as in MessageCost: without and with data
   std::uint16_t receiver_port_;
   Segment queue_segment_;
   std::uint8_t direction_;

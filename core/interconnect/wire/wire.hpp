@@ -43,7 +43,7 @@ class Wire {
     const Time turned = turn(direction);
     const Time start = std::max(ready, free_at_ + turned);
     last_direction_ = direction;
-    if (start > free_at_) meter_.restart();  // an idle time, so no remainder to carry
+    meter_.restart_if(start > free_at_);
     free_at_ = std::max(start + meter_.advance(bytes), tail_ready);
     return {start, free_at_, turned};
   }

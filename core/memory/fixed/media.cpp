@@ -109,10 +109,9 @@ FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& conte
     : kernel_(context.kernel),
       client_(context.client),
       source_(context.kernel.new_source()),
-      latency_(params.latency),
-      write_latency_(params.write_latency.value_or(params.latency)),
+      latencies_{params.latency, params.write_latency.value_or(params.latency)},
       bank_bits_(static_cast<unsigned>(std::countr_zero(params.bank_interleave.count()))),
-      in_order_(latency_ == write_latency_),
+      in_order_(latencies_[0] == latencies_[1]),
       data_path_(params.bandwidth) {
   for (std::uint32_t i = 0; i < params.banks.value_or(0); ++i) {
     banks_.push_back(std::make_unique<Bank>(*this, context.kernel, context.owner));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ class FixedMedia final : public Media {
 
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  Time least_time() const override { return std::min(latency_, write_latency_); }
+  Time least_time() const override { return std::min(latencies_[0], latencies_[1]); }
   bool unlimited() const override { return banks_.empty() && data_path_.unlimited(); }
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;
@@ -54,15 +55,12 @@ class FixedMedia final : public Media {
   class Bank;
   enum Wake : std::uint8_t { kReady, kDone };
 
-  Time latency_of(const Message& message) const {
-    return message.opcode == Opcode::kMemWr ? write_latency_ : latency_;
-  }
+  Time latency_of(const Message& message) const { return latencies_[message.opcode == Opcode::kMemWr]; }
 
   Kernel& kernel_;
   MediaClient& client_;
   EventSource source_;
-  Time latency_;
-  Time write_latency_;
+  std::array<Time, 2> latencies_;  // of reads and of writes
   unsigned bank_bits_;
   bool in_order_;  // accesses end in the order in which they begin
   DataPath data_path_;

@@ -19,7 +19,7 @@ class DataPath {
   /// Takes `bytes` that are ready at `ready`; returns when they start.
   Time enter(Time ready, std::uint64_t bytes) {
     const Time start = std::max(ready, free_);
-    if (start > free_) meter_.restart();
+    meter_.restart_if(start > free_);
     free_ = start + meter_.advance(bytes);
     return start;
   }

@@ -170,6 +170,12 @@ TEST(RateMeter, UnlimitedTakesNoTimeAndRestartForgets) {
   meter.restart();
   EXPECT_EQ(meter.advance(1), 0_ps);
   EXPECT_EQ(meter.advance(1), 1_ps);
+  EXPECT_EQ(meter.advance(1), 0_ps);
+  meter.restart_if(false);
+  EXPECT_EQ(meter.advance(1), 1_ps);
+  EXPECT_EQ(meter.advance(1), 0_ps);
+  meter.restart_if(true);
+  EXPECT_EQ(meter.advance(1), 0_ps);
 }
 
 TEST(Rate, IsReducedAndRefusesNothing) {

@@ -162,7 +162,7 @@ const char* footprint_of(const std::string& name) {
 // NAME is bus, bus-flits, bus-dram, cores, tiering-none,
 // tiering-memory-tiering, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many,
 // filter[-full]-hdm-db|hdm-h, filter-dram (hdm-db), spine-leaf-dram (with credits), or
-// chain|torus|spine-leaf|spine-leaf1024|edge4096
+// chain|torus|spine-leaf|spine-leaf16|spine-leaf1024|edge4096
 // with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
@@ -192,6 +192,11 @@ Value system_named(const std::string& name, const Registry& registry) {
   if (topology == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
                      credits, registry, flow == "dram" ? dram("DDR4-3200") : kMemory);
+  }
+  // 8 hosts and 8 memories, which fit in the first levels of a cache.
+  if (topology == "spine-leaf16") {
+    return generated("spine-leaf", {{"leaves", 4}, {"spines", 2}, {"devices_per_leaf", 4}}, queueing, credits,
+                     registry);
   }
   // 512 hosts and 512 memories: far more state than the second-level cache holds.
   if (topology == "spine-leaf1024") {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/units.hpp"
 #include "protocol/request.hpp"
@@ -43,8 +44,9 @@ class RequestObserver {
   /// The latency of a request that the observer of a part has seen, in the order of completion in the whole
   /// system.
   virtual void completed_in_order(AccessKind /*kind*/, Time /*latency*/) {}
-  /// Takes over the rows of what an observer that `divide` has made has seen, up to where all parts are.
-  virtual void take_rows(RequestObserver& /*part*/) {}
+  /// Takes over the rows of what the observers of all parts, which `divide` has made, have seen. All have
+  /// come as far.
+  virtual void take_rows(std::span<RequestObserver* const> /*parts*/) {}
   /// Takes over all else, at the end.
   virtual void take_in(const RequestObserver& /*part*/) {}
 };

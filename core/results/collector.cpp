@@ -65,10 +65,10 @@ Collector::Collector(bool keep_requests, std::uint64_t mix_windows, std::size_t 
   static_assert(kAccessKinds == 4);
 }
 
-// Windows of so many requests are cut in the order of completion.
 std::unique_ptr<RequestObserver> Collector::divide() {
-  if (mix_windows_.kept()) return nullptr;
-  return std::unique_ptr<RequestObserver>(new Collector(keep_requests_, 0, 0));
+  std::unique_ptr<Collector> part(new Collector(keep_requests_, 0, 0));
+  part->mix_windows_ = mix_windows_.of_part();
+  return part;
 }
 
 void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency) {
@@ -102,9 +102,19 @@ void Collector::take_in(const RequestObserver& part) {
   prefetches_ += other.prefetches_;
 }
 
+void Collector::take_rows(std::span<RequestObserver* const> parts) {
+  std::vector<MixWindows*> mixes;
+  for (RequestObserver* const each : parts) {
+    auto& part = static_cast<Collector&>(*each);  // which `divide` has made
+    take_rows_of(part);
+    mixes.push_back(&part.mix_windows_);
+  }
+  if (mix_windows_.kept()) mix_windows_.take(mixes);
+}
+
 // Both have their rows in order.
-void Collector::take_rows(RequestObserver& part) {
-  RequestTable& rows = static_cast<Collector&>(part).table_;
+void Collector::take_rows_of(Collector& part) {
+  RequestTable& rows = part.table_;
   if (rows.rows() == 0) return;
   const std::size_t first = table_.rows();
   const std::size_t count = first + rows.rows();

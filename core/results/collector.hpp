@@ -133,7 +133,7 @@ class Collector final : public RequestObserver {
 
   std::unique_ptr<RequestObserver> divide() override;
   void completed_in_order(AccessKind kind, Time latency) override;
-  void take_rows(RequestObserver& part) override;
+  void take_rows(std::span<RequestObserver* const> parts) override;
   void take_in(const RequestObserver& part) override;
 
   RequestStatistics all() const;
@@ -178,6 +178,8 @@ class Collector final : public RequestObserver {
 
   /// `batches`: 0 for a part, which does not know where batches begin.
   Collector(bool keep_requests, std::uint64_t mix_windows, std::size_t batches);
+
+  void take_rows_of(Collector& part);
 
   static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency);
   std::uint64_t count_so_far() const;

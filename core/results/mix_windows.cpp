@@ -32,6 +32,32 @@ void MixWindows::close(Time now) {
   requests_ = reads_ = bytes_ = 0;
 }
 
+MixWindows MixWindows::of_part() const {
+  MixWindows part(length_);
+  part.notes_ = true;
+  return part;
+}
+
+void MixWindows::note(const Moment& moment) {
+  if (moments_.empty() || moments_.back().at < moment.at) {
+    moments_.push_back(moment);
+    return;
+  }
+  moments_.back().bytes += moment.bytes;
+  moments_.back().requests += moment.requests;
+  moments_.back().reads += moment.reads;
+}
+
+void MixWindows::take(std::span<MixWindows* const> parts) {
+  std::vector<Moment> all;
+  for (MixWindows* const part : parts) {
+    all.insert(all.end(), part->moments_.begin(), part->moments_.end());
+    part->moments_.clear();
+  }
+  std::ranges::sort(all, {}, &Moment::at);
+  for (const Moment& moment : all) add(moment);
+}
+
 // The last window counts if it is whole.
 Value MixWindows::report() const {
   MixWindows all = *this;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/measure_table.hpp"
 #include "base/units.hpp"
@@ -46,23 +48,42 @@ class MixWindows {
 
   bool kept() const { return length_ > 0; }
   /// Bytes came or went for a request, at a time that never decreases.
-  void moved(Time now, std::uint64_t bytes) {
-    if (advance(now)) bytes_ += bytes;
-  }
+  void moved(Time now, std::uint64_t bytes) { add({now, bytes, 0, 0}); }
   /// A request completed.
-  void completed(Time now, bool reads) {
-    if (!advance(now)) return;
-    ++requests_;
-    reads_ += reads ? 1 : 0;
-  }
+  void completed(Time now, bool reads) { add({now, 0, 1, reads ? 1U : 0U}); }
   Value report() const;
 
+  /// What a part of a divided run keeps for these: what happened at which instant. Within an instant no order
+  /// matters.
+  MixWindows of_part() const;
+  /// Takes over what parts have kept. All have come as far.
+  void take(std::span<MixWindows* const> parts);
+
  private:
+  struct Moment {
+    Time at;
+    std::uint64_t bytes;
+    std::uint64_t requests;
+    std::uint64_t reads;
+  };
+
+  void add(const Moment& moment) {
+    if (notes_) {
+      note(moment);
+    } else if (advance(moment.at)) {
+      bytes_ += moment.bytes;
+      requests_ += moment.requests;
+      reads_ += moment.reads;
+    }
+  }
+  void note(const Moment& moment);
   // False at the very first instant, where no window has begun: what came before it is not known.
   bool advance(Time now);
   void close(Time now);
 
   std::uint64_t length_;
+  bool notes_ = false;  // it is that of a part
+  std::vector<Moment> moments_;
   bool begun_ = false;
   Time first_;  // the window is from here, without what completed then, ...
   Time last_;   // ... to here

@@ -13,6 +13,7 @@
 #include "results/collector.hpp"
 #include "results/summary.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/record/command_recorder.hpp"
 #include "system/run/run_kernels.hpp"
 #include "system/run/simulation.hpp"
 
@@ -38,6 +39,14 @@ Value columns_of(RequestTable table) {
   return columns;
 }
 
+Value columns_of(CommandTable table) {
+  Value::Map columns;
+  each_column(table, kCommandColumns, [&](const MeasureInfo& info, const auto& values) {
+    columns.emplace_back(std::string(info.name), list_of(values));
+  });
+  return columns;
+}
+
 Value play(const Value& input, bool divided, std::uint32_t threads) {
   const Registry registry = builtin_registry();
   const Spec spec = Spec::read(input, registry);
@@ -47,7 +56,7 @@ Value play(const Value& input, bool divided, std::uint32_t threads) {
   ThreadDivision most = divide_most(registry, spec);
   most.threads = threads;
   const ThreadDivision whole;
-  Collector collector(true);
+  Collector collector(true, spec.outputs.mix_windows);
   Simulation simulation(registry, spec, no_traces, collector, divided ? &most : &whole);
   while (!simulation.advance(Time::max(), 100'000)) {
   }
@@ -57,6 +66,8 @@ Value play(const Value& input, bool divided, std::uint32_t threads) {
                      {"window_ps", Value::List{simulation.window_start().ps(), simulation.window_end().ps()}},
                      {"requests", columns_of(collector.take_requests())},
                      {"summary", summarize(simulation, collector)}};
+  if (CommandRecorder* const commands = simulation.recorders().commands())
+    outcome.emplace_back("commands", columns_of(commands->take()));
   if (const DividedRun* run = simulation.kernels().divided()) {
     outcome.emplace_back("side_by_side", static_cast<std::int64_t>(run->cost().side_by_side));
     outcome.emplace_back("windows", static_cast<std::int64_t>(run->cost().windows));

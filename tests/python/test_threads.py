@@ -141,7 +141,7 @@ def test_what_happens_to_the_system_is_played_in_one_thread_and_the_rest_in_seve
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("outputs.mix_windows", 100), "outputs.mix_windows goes by the order of all requests"),
+        (("outputs.sharing", True), "outputs.sharing follows stores through all devices"),
     ],
 )
 def test_what_cannot_be_divided_is_played_in_one_thread_and_says_why(

@@ -36,13 +36,16 @@ BankAddress bank_of(const DramCommandRecord& record, const DramDevice& device) {
 
 }  // namespace
 
-CommandRecorder::Watch::Watch(NodeId memory, std::uint32_t first_channel, DramMedia& of, CommandTable& table)
+CommandRecorder::Watch::Watch(NodeId memory, std::uint32_t first_channel, DramMedia& of, std::size_t part,
+                              const Kernel& kernel, CommandRecorder& recorder)
     : media(of),
       clock(of.config().device.clock),
       device_(of.config().device),
       memory_(memory),
       first_channel_(first_channel),
-      table_(table) {
+      part_(part),
+      kernel_(kernel),
+      recorder_(recorder) {
   media.watch(this);
 }
 
@@ -58,25 +61,47 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
   const RunPart part = record.clock >= closed   ? RunPart::kDrain
                        : record.clock >= opened ? RunPart::kWindow
                                                 : RunPart::kWarmup;
-  table_.time_ps.push_back(clock.at(record.clock).ps());
-  table_.clock.push_back(record.clock);
-  table_.memory.push_back(memory_.index());
-  table_.channel.push_back(static_cast<std::uint16_t>(first_channel_ + sub_channel / in_channel));
-  table_.sub_channel.push_back(static_cast<std::uint8_t>(sub_channel % in_channel));
-  table_.rank.push_back(static_cast<std::uint8_t>(record.rank));
-  table_.command.push_back(static_cast<std::uint8_t>(record.command));
-  table_.bank_group.push_back(bank.group);
-  table_.bank.push_back(bank.bank);
-  table_.row.push_back(row ? static_cast<std::int32_t>(record.row) : kNone);
-  table_.column.push_back(column ? static_cast<std::int32_t>(record.column) : kNone);
-  table_.rmw.push_back(record.rmw ? 1 : 0);
-  table_.part.push_back(static_cast<std::uint8_t>(part));
+  const CommandRow entry{clock.at(record.clock).ps(),
+                         record.clock,
+                         memory_.index(),
+                         static_cast<std::uint16_t>(first_channel_ + sub_channel / in_channel),
+                         static_cast<std::uint8_t>(sub_channel % in_channel),
+                         static_cast<std::uint8_t>(record.rank),
+                         static_cast<std::uint8_t>(record.command),
+                         bank.group,
+                         bank.bank,
+                         row ? static_cast<std::int32_t>(record.row) : kNone,
+                         column ? static_cast<std::int32_t>(record.column) : kNone,
+                         record.rmw ? std::uint8_t{1} : std::uint8_t{0},
+                         static_cast<std::uint8_t>(part)};
+  if (recorder_.side_by_side()) recorder_.notes_.note(part_, kernel_, entry);
+  else recorder_.put(entry);
 }
 
-void CommandRecorder::add(NodeId memory, DramMedia& media) {
+void CommandRecorder::put(const CommandRow& row) {
+  table_.time_ps.push_back(row.time_ps);
+  table_.clock.push_back(row.clock);
+  table_.memory.push_back(row.memory);
+  table_.channel.push_back(row.channel);
+  table_.sub_channel.push_back(row.sub_channel);
+  table_.rank.push_back(row.rank);
+  table_.command.push_back(row.command);
+  table_.bank_group.push_back(row.bank_group);
+  table_.bank.push_back(row.bank);
+  table_.row.push_back(row.row);
+  table_.column.push_back(row.column);
+  table_.rmw.push_back(row.rmw);
+  table_.part.push_back(row.part);
+}
+
+void CommandRecorder::tell() {
+  notes_.tell([this](std::size_t /*part*/, const CommandRow& row) { put(row); });
+}
+
+void CommandRecorder::add(NodeId memory, DramMedia& media, std::size_t part, const Kernel& kernel) {
   const bool more = !watches_.empty() && watches_.back()->memory() == memory;
   const std::uint32_t first_channel = more ? watches_.back()->end_channel() : 0;
-  watches_.push_back(std::make_unique<Watch>(memory, first_channel, media, table_));
+  watches_.push_back(std::make_unique<Watch>(memory, first_channel, media, part, kernel, *this));
 }
 
 void CommandRecorder::open_window(Time now) {

@@ -9,6 +9,8 @@
 
 #include "base/columns.hpp"
 #include "base/units.hpp"
+#include "kernel/ordered_notes.hpp"
+#include "kernel/shared_state.hpp"
 #include "memory/dram/device/clock.hpp"
 #include "memory/dram/device/command.hpp"
 #include "memory/dram/device/timers.hpp"
@@ -17,6 +19,23 @@
 namespace cxloom {
 
 class DramMedia;
+
+/// The columns of one command.
+struct CommandRow {
+  std::int64_t time_ps;
+  std::int64_t clock;
+  std::uint32_t memory;
+  std::uint16_t channel;
+  std::uint8_t sub_channel;
+  std::uint8_t rank;
+  std::uint8_t command;
+  std::int16_t bank_group;
+  std::int16_t bank;
+  std::int32_t row;
+  std::int32_t column;
+  std::uint8_t rmw;
+  std::uint8_t part;
+};
 
 /// Columns of the commands since they were last taken. All have the same length; a coordinate that a command
 /// does not have is -1.
@@ -54,10 +73,14 @@ inline constexpr std::tuple kCommandColumns{
     column<&CommandTable::part>("part", "", "part of the run in which it went out"),
 };
 
-class CommandRecorder {
+class CommandRecorder final : public SharedState {
  public:
-  /// Records this memory, too, from now on. Of several DRAM media, the channels follow each other.
-  void add(NodeId memory, DramMedia& media);
+  /// One for a system of so many parts. Rows come in the order of the whole run.
+  explicit CommandRecorder(std::size_t parts) : notes_(parts) {}
+
+  /// Records this memory, too, from now on. Of several DRAM media, the channels follow each other. `part`: it
+  /// is there, and has this kernel.
+  void add(NodeId memory, DramMedia& media, std::size_t part, const Kernel& kernel);
   bool empty() const { return watches_.empty(); }
 
   void open_window(Time now);
@@ -70,11 +93,15 @@ class CommandRecorder {
   /// Commands since the last call. Those of one rank come in the order of time.
   CommandTable take();
 
+  void gather() override { notes_.gather(); }
+  void tell() override;
+
  private:
   // Writes down what one memory does.
   class Watch final : public DramCommandLog {
    public:
-    Watch(NodeId memory, std::uint32_t first_channel, DramMedia& media, CommandTable& table);
+    Watch(NodeId memory, std::uint32_t first_channel, DramMedia& media, std::size_t part,
+          const Kernel& kernel, CommandRecorder& recorder);
     NodeId memory() const { return memory_; }
     std::uint32_t end_channel() const;
     void command(std::uint32_t sub_channel, const DramCommandRecord& record) override;
@@ -88,11 +115,16 @@ class CommandRecorder {
     const DramDevice& device_;
     NodeId memory_;
     std::uint32_t first_channel_;
-    CommandTable& table_;
+    std::size_t part_;
+    const Kernel& kernel_;
+    CommandRecorder& recorder_;
   };
+
+  void put(const CommandRow& row);
 
   std::vector<std::unique_ptr<Watch>> watches_;
   CommandTable table_;
+  OrderedNotes<CommandRow> notes_;
 };
 
 }  // namespace cxloom

@@ -1,6 +1,7 @@
 #include "system/record/run_recorders.hpp"
 #include "component/component.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "memory/media/media.hpp"
@@ -19,12 +20,14 @@ void RunRecorders::sample(Kernel& kernel, System& system, Time interval) {
   sampler_ = std::make_unique<Sampler>(kernel, system, interval);
 }
 
-void RunRecorders::record_commands(const System& system) {
-  commands_ = std::make_unique<CommandRecorder>();
+void RunRecorders::record_commands(const System& system, const std::vector<std::uint32_t>& part_of) {
+  const std::size_t parts = part_of.empty() ? 1 : std::ranges::max(part_of) + std::size_t{1};
+  commands_ = std::make_unique<CommandRecorder>(parts);
   for (const auto& [component, owner] : system.roles().all<MemoryOwner>()) {
     if (!owner->media()) continue;
-    each_medium(*owner->media(), [&, id = component->id()](Media& media) {
-      if (DramMedia* dram = media.dram()) commands_->add(id, *dram);
+    each_medium(*owner->media(), [&, of = component](Media& media) {
+      const std::size_t part = part_of.empty() ? 0 : part_of[of->id().index()];
+      if (DramMedia* dram = media.dram()) commands_->add(of->id(), *dram, part, of->kernel());
     });
   }
   if (commands_->empty()) {

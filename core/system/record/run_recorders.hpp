@@ -1,6 +1,7 @@
 // What writes a run down beside its summary: samples over time, commands of DRAM, messages of the protocol.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,8 +24,9 @@ class RunRecorders {
 
   /// Samples the system from now on, so often.
   void sample(Kernel& kernel, System& system, Time interval);
-  /// Records the commands of all its DRAM from now on. Throws InputError if it has none.
-  void record_commands(const System& system);
+  /// Records the commands of all its DRAM from now on. `part_of`: the part of each node of a divided system;
+  /// empty: there is one. Throws InputError if it has none.
+  void record_commands(const System& system, const std::vector<std::uint32_t>& part_of);
   /// Records the messages of the protocol, once somebody shows them to it; those of these addresses' lines
   /// alone if there are any. Throws InputError for an address that no region holds.
   ProtocolRecorder& log_protocol(System& system, const std::vector<Address>& addresses);

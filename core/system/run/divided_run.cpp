@@ -66,7 +66,7 @@ std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
     ran = kernels_.events() - before;
     if (kernels_.stuck()) break;
   }
-  tell_answers();
+  tell_notes();
   // As a kernel that has run out of events before its limit.
   if (ran < most && limit != Time::max() && limit > kernels_.now() &&
       (kernels_.idle() || kernels_.next_event_time() > limit))
@@ -92,7 +92,7 @@ void DividedRun::play_window(Time end, std::uint64_t most) {
   if (may_run_side_by_side(end)) {
     play_side_by_side(end);
   } else {
-    tell_answers();
+    tell_notes();
     within_window_ = !kernels_.run_merged(end, most);
   }
   for (const auto& observer : observers_) livelock_watch_->heard(observer->take_signs_of_life());
@@ -105,22 +105,22 @@ void DividedRun::play_window(Time end, std::uint64_t most) {
 void DividedRun::play_side_by_side(Time end) {
   for (std::uint32_t part = 0; part < division_.parts; ++part) {
     events_before_[part] = kernels_.events_of(part);
-    observers_[part]->go_side_by_side(true);
   }
-  whole_->go_side_by_side(true);
-  const auto stop_side_by_side = [&] {
-    for (const auto& observer : observers_) observer->go_side_by_side(false);
-    whole_->go_side_by_side(false);
+  const auto go_side_by_side = [&](bool go) {
+    whole_->go_side_by_side(go);
+    for (const auto& observer : observers_) observer->go_side_by_side(go);
+    for (SharedState* const each : shared_) each->go_side_by_side(go);
   };
+  go_side_by_side(true);
   try {
-    // The thread that is done first tells what was answered in the window before.
-    kernels_.run_side_by_side(end, [this] { tell_answers(); });
+    // The thread that is done first tells what was noted in the window before.
+    kernels_.run_side_by_side(end, [this] { tell_notes(); });
   } catch (...) {
-    stop_side_by_side();
-    tell_answers();
+    go_side_by_side(false);
+    tell_notes();
     throw;
   }
-  stop_side_by_side();
+  go_side_by_side(false);
   std::uint64_t busiest = 0;
   for (std::uint32_t part = 0; part < division_.parts; ++part) {
     const std::uint64_t events = kernels_.events_of(part) - events_before_[part];
@@ -129,10 +129,10 @@ void DividedRun::play_side_by_side(Time end) {
   }
   cost_.events_of_busiest += busiest;
   ++cost_.side_by_side;
-  gather_answers();
+  gather_notes();
 }
 
-void DividedRun::gather_answers() {
+void DividedRun::gather_notes() {
   ensure(!whole_->overlooked_warmth(), "the measured window was to open while parts ran side by side");
   for (std::size_t part = 0; part < observers_.size(); ++part) {
     ensure(!observers_[part]->overlooked_end_of_work() || whole_->next() == NextOfAll::kTaskEnds,
@@ -140,6 +140,12 @@ void DividedRun::gather_answers() {
     untold_[part].swap(observers_[part]->answers());
     untold_count_ += untold_[part].size();
   }
+  for (SharedState* const each : shared_) each->gather();
+}
+
+void DividedRun::tell_notes() {
+  tell_answers();
+  for (SharedState* const each : shared_) each->tell();
 }
 
 /// Tells the answers of all parts, in the order of their events.
@@ -177,7 +183,10 @@ std::uint64_t DividedRun::take_completed() {
 }
 
 void DividedRun::take_rows() {
-  for (const auto& observer : observers_) observer_->take_rows(observer->observer());
+  std::vector<RequestObserver*> parts;
+  parts.reserve(observers_.size());
+  for (const auto& observer : observers_) parts.push_back(&observer->observer());
+  observer_->take_rows(parts);
 }
 
 // First the part whose request was the first to fail: of several at one instant the observer keeps that of

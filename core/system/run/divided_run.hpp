@@ -9,6 +9,7 @@
 
 #include "kernel/divided_kernels.hpp"
 #include "kernel/measured_window.hpp"
+#include "kernel/shared_state.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/run/livelock_watch.hpp"
 #include "system/run/part_observer.hpp"
@@ -51,6 +52,9 @@ class DividedRun {
   void begin(const System& system);
   PartObserver& observer_at(NodeId node) { return *observers_[division_.part_of[node.index()]]; }
 
+  /// Parts share it; it outlives this.
+  void share(SharedState& state) { shared_.push_back(&state); }
+
   /// Somebody watches every event, in the order of one queue; null ends it.
   void watch(EventWatcher* watcher);
   /// All windows are merged from now on, or are not any more.
@@ -69,7 +73,8 @@ class DividedRun {
   bool may_run_side_by_side(Time end);
   void play_window(Time end, std::uint64_t most);
   void play_side_by_side(Time end);
-  void gather_answers();
+  void gather_notes();
+  void tell_notes();
   void tell_answers();
   void measured(std::size_t part, AccessKind kind, Time latency, bool failed);
 
@@ -82,6 +87,7 @@ class DividedRun {
   std::vector<std::unique_ptr<PartObserver>> observers_;  // by part
   std::vector<std::uint64_t> events_before_;              // of each part, while a window is played
   // Measured answers of the last window side by side that were not told yet, by part.
+  std::vector<SharedState*> shared_;
   std::vector<std::vector<PartObserver::Answer>> untold_;
   std::uint64_t untold_count_ = 0;
   bool watched_ = false;

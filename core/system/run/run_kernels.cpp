@@ -24,8 +24,7 @@ std::unique_ptr<DividedRun> RunKernels::divide(RequestObserver& observer, const 
   ThreadDivision division;
   if (given) division = *given;
   else if (threads == 1) division.reason = "this process may use one processor";
-  else if (!spec_.outputs.mix_windows && !observer.divide())
-    division.reason = "nobody takes results of parts";
+  else if (!observer.divide()) division.reason = "nobody takes results of parts";
   else division = divide_system(registry_, spec_, threads);
   if (division.divides()) return std::make_unique<DividedRun>(std::move(division));
   undivided_because_ = division.reason;

@@ -19,6 +19,7 @@
 #include "system/events/offline_actions.hpp"
 #include "system/events/player.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/record/command_recorder.hpp"
 #include "system/record/protocol_recorder.hpp"
 #include "system/run/kept_versions.hpp"
 #include "system/run/run_kernels.hpp"
@@ -74,10 +75,16 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   notes_ = notes_on(system_);
   if (tasks_) add_note(tasks_->note());
   if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
-  if (spec_.outputs.commands) recorders_.record_commands(system_);
+  if (spec_.outputs.commands) record_commands();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::record_commands() {
+  DividedRun* const divided = kernels_->divided();
+  recorders_.record_commands(system_, divided ? divided->division().part_of : std::vector<std::uint32_t>{});
+  if (divided) divided->share(*recorders_.commands());
+}
 
 RequestObserver& Simulation::observer_at(NodeId node) {
   DividedRun* const divided = kernels_->divided();

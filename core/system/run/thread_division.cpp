@@ -22,8 +22,6 @@ namespace {
 
 /// Why a spec is played in one thread; empty: it need not be.
 std::string undivided_because(const Registry& registry, const Spec& spec) {
-  if (spec.outputs.commands) return "outputs.commands has the commands of all memories in their order";
-  if (spec.outputs.mix_windows > 0) return "outputs.mix_windows goes by the order of all requests";
   if (spec.outputs.versions) return "outputs.versions follows lines through all devices";
   if (spec.outputs.sharing) return "outputs.sharing follows stores through all devices";
   if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";

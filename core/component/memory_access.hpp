@@ -49,7 +49,7 @@ inline void address_to(const AddressMap::DecodedAddress& place, const Agent& sen
                        Opcode opcode, Address address, std::uint16_t size) {
   fill_in(place, sender, message, opcode, address, size);
   if (message.persistent && sender.endpoint().system_context().versions) [[unlikely]]
-    sender.endpoint().system_context().versions->leaves(message);
+    sender.endpoint().system_context().versions->leaves(sender.endpoint().kernel(), message);
 }
 
 /// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own

@@ -33,6 +33,7 @@ class DividedKernels {
   Kernel& control() { return *kernels_.front(); }
   const Kernel& control() const { return *kernels_.front(); }
   Kernel& part(std::size_t index) { return *kernels_[index + 1]; }
+  const Kernel& part(std::size_t index) const { return *kernels_[index + 1]; }
   Time lookahead() const { return lookahead_; }
 
   /// Up to there everything has happened: the last event of a merged window, or the end of a window side by

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "component/line_versions.hpp"
 #include "protocol/segment.hpp"
 #include "results/collector.hpp"
 #include "results/summary.hpp"
@@ -47,6 +48,18 @@ Value columns_of(CommandTable table) {
   return columns;
 }
 
+// What a run knows of versions besides what it counts: the number that memory has of each of the first lines
+// goes by the order of all writes of it.
+Value kept(const LineVersions& versions) {
+  Value::List numbers;
+  for (std::uint64_t line = 0; line < 64; ++line)
+    numbers.emplace_back(std::int64_t{versions.in_memory(LineAddress{line})});
+  const std::uint64_t settled = versions.settled_lines([](LineAddress) { return true; });
+  return Value::Map{{"changes", static_cast<std::int64_t>(versions.changes())},
+                    {"in_memory", std::move(numbers)},
+                    {"settled", static_cast<std::int64_t>(settled)}};
+}
+
 Value play(const Value& input, bool divided, std::uint32_t threads) {
   const Registry registry = builtin_registry();
   const Spec spec = Spec::read(input, registry);
@@ -66,6 +79,8 @@ Value play(const Value& input, bool divided, std::uint32_t threads) {
                      {"window_ps", Value::List{simulation.window_start().ps(), simulation.window_end().ps()}},
                      {"requests", columns_of(collector.take_requests())},
                      {"summary", summarize(simulation, collector)}};
+  if (const LineVersions* const versions = simulation.system().versions())
+    outcome.emplace_back("versions", kept(*versions));
   if (CommandRecorder* const commands = simulation.recorders().commands())
     outcome.emplace_back("commands", columns_of(commands->take()));
   if (const DividedRun* run = simulation.kernels().divided()) {

@@ -20,11 +20,11 @@ class LineObservers {
   /// Somebody asks for versions of lines.
   bool follow_versions() const { return versions() != nullptr; }
   /// A read has found the line. Only if somebody asks for versions.
-  void found(LineAddress line) const { versions()->hit(device_.id(), line); }
+  void found(LineAddress line) const { versions()->hit(device_.kernel(), device_.id(), line); }
   /// An access is made on the line that the cache has.
   void performed(Request& request, LineAddress line) const {
     if (request.kind != AccessKind::kRead && versions()) [[unlikely]]
-      versions()->changed(device_.id(), line);
+      versions()->changed(device_.kernel(), device_.id(), line);
     if (shared()) [[unlikely]]
       shared()->performed(device_.id(), request);
     if (ProtocolObserver* const observer = device_.system_context().observer) [[unlikely]]
@@ -33,12 +33,12 @@ class LineObservers {
   /// A message has come to the cache.
   void received(const Message& message) const {
     if (message.persistent && versions()) [[unlikely]]
-      versions()->returns(message);
+      versions()->returns(device_.kernel(), message);
   }
   /// The cache has, or will have, the version that the message names, clean.
   void cached(const Message& message) const {
     if (message.persistent && !message.failed && versions()) [[unlikely]]
-      versions()->cached(device_.id(), LineAddress::of(message.address), message.version);
+      versions()->cached(device_.kernel(), device_.id(), LineAddress::of(message.address), message.version);
   }
   /// The line came with the message.
   void filled(const Message& message) const {

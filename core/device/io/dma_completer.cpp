@@ -130,7 +130,7 @@ void DmaCompleter::send(Request& line, const Sender& sender) {
 void DmaCompleter::answered(Message& message) {
   SystemContext& context = endpoint().system_context();
   if (message.persistent && context.versions) [[unlikely]]
-    context.versions->returns(message);
+    context.versions->returns(endpoint().kernel(), message);
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there

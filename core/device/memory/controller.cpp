@@ -256,9 +256,9 @@ bool MemoryController::is_to_be_answered(Message& message) {
   if (message.failed) return true;
   if (versions_ && message.persistent) {
     if (message.opcode == Opcode::kMemWr) {
-      versions_->stored(message);
+      versions_->stored(kernel_, message);
     } else {
-      message.version = versions_->in_memory(LineAddress::of(message.address));
+      message.version = versions_->brought(kernel_, LineAddress::of(message.address));
     }
   }
   if (shared_) shared_->served(message);

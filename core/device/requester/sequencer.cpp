@@ -295,7 +295,7 @@ void Sequencer::receive(Message& message) {
   if (throttle_) [[unlikely]]
     throttle_->observe(message);
   if (message.persistent && endpoint().system_context().versions) [[unlikely]]
-    endpoint().system_context().versions->returns(message);
+    endpoint().system_context().versions->returns(endpoint().kernel(), message);
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there

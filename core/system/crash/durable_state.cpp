@@ -49,6 +49,7 @@ void DurableState::sort(const RecoveryOrder& order) {
 DurableState durable_state(const System& system, const RecoveryOrder& order, std::optional<NodeId> lost) {
   const LineVersions* const versions = system.versions();
   ensure(versions != nullptr, "power loss in a system without versions of lines");
+  ensure(!versions->divided(), "power loss in a divided system");
   DurableState state;
   std::unique_ptr<RouteTable> whole;  // which of two buffers is nearer to memory is the same around failures
   if (system.route_epochs().size() > 1) whole = routes_in(system, system.route_epochs().front());

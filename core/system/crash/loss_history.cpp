@@ -77,6 +77,7 @@ Spec spec_with(const Spec& spec, const std::map<std::size_t, std::vector<Access>
   result.run.warmup = 0;
   result.run.warmup_time.reset();
   result.run.until = {};
+  result.run.threads = {};
   result.outputs = {};
   result.outputs.versions = true;
   return result;

@@ -26,6 +26,12 @@ std::vector<Kernel*> DividedRun::kernel_of_nodes() {
   return kernels;
 }
 
+std::vector<const Kernel*> DividedRun::kernel_of_parts() const {
+  std::vector<const Kernel*> kernels;
+  for (std::uint32_t part = 0; part < division_.parts; ++part) kernels.push_back(&kernels_.part(part));
+  return kernels;
+}
+
 void DividedRun::begin(const System& system) {
   forecast_ = std::make_unique<WindowForecast>(*whole_, system, kernels_.lookahead());
 }

@@ -43,6 +43,8 @@ class DividedRun {
   const Cost& cost() const { return cost_; }
   /// By node.
   std::vector<Kernel*> kernel_of_nodes();
+  /// By part.
+  std::vector<const Kernel*> kernel_of_parts() const;
 
   /// The system is built, with these kernels. `observer` is what all observers of parts come together in;
   /// `run` hears of what concerns the whole run. Throws InternalError if `observer` cannot be divided.

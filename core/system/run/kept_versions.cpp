@@ -16,10 +16,10 @@ namespace cxloom {
 
 namespace {
 
-void keep_of_persistent(System& system) {
+void keep_of_persistent(System& system, const std::vector<const Kernel*>& parts) {
   for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
     if (!system.address_map().persistent_targets(persistence).empty())
-      system.system_context().versions = std::make_unique<LineVersions>();
+      system.system_context().versions = std::make_unique<LineVersions>(parts);
   }
   if (const ReplicaSets* const replicas = system.system_context().replicas.get()) {
     for (const auto& set : replicas->all()) set->keep_versions();
@@ -62,8 +62,8 @@ void check_shared(const AddressMap& map) {
 
 }  // namespace
 
-void keep_versions(System& system, const Spec& spec) {
-  if (spec.outputs.versions) keep_of_persistent(system);
+void keep_versions(System& system, const Spec& spec, const std::vector<const Kernel*>& parts) {
+  if (spec.outputs.versions) keep_of_persistent(system, parts);
   if (spec.outputs.sharing) check_shared(system.address_map());
   if (!spec.outputs.sharing && std::ranges::none_of(spec.workloads, shares)) return;
   check_not_replicated(spec);

@@ -69,7 +69,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
         std::make_unique<WindowOpener>(*kernel_, *spec_.run.warmup_time, [this] { open_at_given_time(); });
   }
   check_whole(system_, spec_);
-  keep_versions(system_, spec_);
+  keep_versions();
   for (const auto& each : system_.components()) each->start();
   if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);
@@ -79,6 +79,13 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::keep_versions() {
+  DividedRun* const divided = kernels_->divided();
+  cxloom::keep_versions(system_, spec_, divided ? divided->kernel_of_parts() : std::vector<const Kernel*>{});
+  LineVersions* const versions = system_.system_context().versions.get();
+  if (divided && versions) divided->share(*versions);
+}
 
 void Simulation::record_commands() {
   DividedRun* const divided = kernels_->divided();

@@ -22,7 +22,6 @@ namespace {
 
 /// Why a spec is played in one thread; empty: it need not be.
 std::string undivided_because(const Registry& registry, const Spec& spec) {
-  if (spec.outputs.versions) return "outputs.versions follows lines through all devices";
   if (spec.outputs.sharing) return "outputs.sharing follows stores through all devices";
   if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";
   for (const Spec::Workload& workload : spec.workloads) {

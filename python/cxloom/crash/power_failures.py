@@ -200,7 +200,10 @@ def crash(
     """
     given = overrides or []
     _check_persistence(system.resolve(given))
-    resolved = system.resolve([*given, Override.parse("outputs.versions=true")])
+    # One thread: what is lost at an instant is looked at between events.
+    resolved = system.resolve(
+        [*given, Override.parse("outputs.versions=true"), Override.parse("run.threads=1")]
+    )
     if lose is not None:
         _check_switch(resolved, lose)
     with errors_placed(resolved):

@@ -53,7 +53,7 @@ class VersionWatcher {
 class LineVersions final : public SharedState {
  public:
   LineVersions() : LineVersions(std::vector<const Kernel*>{}) {}
-  /// Those of a system that is divided into parts with these kernels.
+  /// The system is divided into parts with these kernels.
   explicit LineVersions(std::vector<const Kernel*> parts);
 
   // What happens in the event at hand of a kernel.

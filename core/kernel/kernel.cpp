@@ -105,6 +105,7 @@ void Kernel::take_in(Outbox& outbox) {
     ensure(sent.at >= now_, "an event before now");
     prefetch(&sent, 2 * Outbox::kAhead);
     fetch_message(sent);
+    background_ += (sent.order & Event::kBackground) != 0 && (sent.order & 0xffU) != Event::kArrival ? 1 : 0;
     queue_.push(sent.at, sent.order, sent.handler, sent.payload);
   }
   page.events.clear();

@@ -65,6 +65,7 @@ def assert_same(whole: dict[str, Any], divided: dict[str, Any]) -> None:
 
 DIVIDED = {
     "coherence.yaml": 7,
+    "demo.yaml": 33,
     "coherent-pool.yaml": 7,
     "coherent-pool-failure.yaml": 7,
     "cxl-ssd.yaml": 2,
@@ -83,7 +84,6 @@ DIVIDED = {
 """The examples, and how many parts each has: devices at a link without flight are in one."""
 
 WHOLE = {
-    "demo.yaml": "the cores of 'host0' run programs",
     "replication.yaml": "hosts agree on which copies of a replicated region are whole",
     "share.yaml": "outputs.sharing follows stores through all devices",
 }
@@ -342,30 +342,6 @@ def test_a_deadlock_in_the_warm_up_is_told_alike() -> None:
     text = told_alike(spec)
     assert text.startswith("livelock: no warm-up request has completed while links delivered 10000 messages")
     assert "circle: " in text
-
-
-def io_beside(rate: str) -> Spec:
-    """An I/O engine that writes to the memory of a host."""
-    return {
-        "devices": {
-            "host": {"kind": "host"},
-            "nic": {"kind": "io-engine", "target": "mem", "rate": rate},
-            "sw": {"kind": "switch", "queueing": "voq"},
-            "mem": {"kind": "memory", "capacity": "1GiB"},
-        },
-        "links": [
-            {"between": [device, "sw"], "bandwidth": "8GB/s", "delay": "5ns", "credits": 8}
-            for device in ("host", "nic", "mem")
-        ],
-        "address_map": [{"to": ["mem"]}],
-        "workload": {"host": {"pattern": "random", "footprint": "1MiB", "requests": 2000}},
-    }
-
-
-def test_io_is_played_in_one_part() -> None:
-    """It ends with the last request of all requesters, wherever that is."""
-    divided = play(io_beside("2GB/s"), divided=True)
-    assert (divided["partitions"], divided["reason"]) == (1, "CXL.io ends with the last request of all")
 
 
 def told_or_played(spec: Spec, threads: int, divided: bool) -> tuple[str, dict[str, list[Any]]]:

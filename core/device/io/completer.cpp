@@ -39,8 +39,8 @@ void IoCompleter::expect_dma(NodeId initiator, DmaInitiator& engine) {
 // that takes the flight of the packet. Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {
   PostedRequests& posted = endpoint().system_context().posted;
-  Request* const packet = posted.find(message.tag);
-  if (!packet || &packet->message != &message) {
+  Request* const packet = posted.of(message);
+  if (!packet) {
     throw InternalError(name() + " got a posted write that was not taken from SystemContext::posted");
   }
   const std::size_t from = message.source.index();
@@ -50,11 +50,16 @@ void IoCompleter::take_posted(Message& message) {
     sender.posted.add(packet->account, packet->created(), now);
     if (sender.credits) {
       const Time flight = packet->account.of(Segment::kPortDelay) + packet->account.of(Segment::kPropagation);
-      sender.kernel->schedule_background(now + flight, events_->source, *sender.credits,
-                                         IoInitiator::kCredited);
+      Kernel& own = endpoint().kernel();
+      if (sender.kernel == &own) {
+        own.schedule_background(now + flight, events_->source, *sender.credits, IoInitiator::kCredited);
+      } else {
+        own.send(*sender.kernel, now + flight, events_->source, *sender.credits,
+                 IoInitiator::kCredited | Event::kBackground, 0);
+      }
     }
   }
-  posted.give_back(*packet);
+  posted.give_back(endpoint().kernel(), *packet);
 }
 
 void IoCompleter::receive(Message& message) {

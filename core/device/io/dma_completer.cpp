@@ -170,7 +170,7 @@ void DmaCompleter::complete_in_order(Job& job, const Request& latest) {
 // The lines up to `end`. What was waited for is the latest answer, and so its account goes along.
 void DmaCompleter::complete_part(const Job& job, std::uint32_t end, const Request& latest) {
   const Message& asked = *job.message;
-  Request& packet = endpoint().system_context().posted.take();
+  Request& packet = endpoint().system_context().posted.take(endpoint().kernel());
   packet.begin(job.sender->node, latest.created());
   packet.account = latest.account;
   packet.id = asked.tag;
@@ -188,7 +188,6 @@ void DmaCompleter::complete_part(const Job& job, std::uint32_t end, const Reques
   message.size = packet.failed ? std::uint16_t{0} : packet.size;
   message.failed = packet.failed;
   message.account = &packet.account;
-  message.tag = packet.index;
   message.hops = static_cast<std::uint16_t>(asked.hops + latest.message.hops);
   message.source = endpoint().id();
   message.destination = job.sender->node;
@@ -201,8 +200,14 @@ void DmaCompleter::end_write(Job& job, const Request& latest) {
   message.failed |= job.failed.any();
   message.hops = static_cast<std::uint16_t>(message.hops + latest.message.hops);
   DmaInitiator& engine = *job.sender->engine;
-  engine.its_kernel().schedule(now() + job.flight, endpoint().source(), engine.taken(), DmaInitiator::kTaken,
-                               payload_of(message));
+  Kernel& own = endpoint().kernel();
+  const Time at = now() + job.flight;
+  if (&engine.its_kernel() == &own) {
+    own.schedule(at, endpoint().source(), engine.taken(), DmaInitiator::kTaken, payload_of(message));
+  } else {
+    own.send(engine.its_kernel(), at, endpoint().source(), engine.taken(), DmaInitiator::kTaken,
+             payload_of(message));
+  }
   jobs_.give_back(job);
 }
 

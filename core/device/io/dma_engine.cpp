@@ -198,8 +198,8 @@ DmaEngine::Use DmaEngine::use_memory(std::uint64_t bytes) {
 void DmaEngine::receive(Message& message) {
   endpoint().release(message, now());
   SystemContext& context = endpoint().system_context();
-  Request* const packet = context.posted.find(message.tag);
-  ensure(packet && &packet->message == &message, "a completion that is no answer to a DMA request");
+  Request* const packet = context.posted.of(message);
+  ensure(packet != nullptr, "a completion that is no answer to a DMA request");
   Request& request = requests_.at(static_cast<std::uint32_t>(packet->id));
   UnderWay& under_way = under_way_[request.index];
   ensure(under_way.left >= packet->size, "more data than a DMA request asked for");
@@ -214,7 +214,7 @@ void DmaEngine::receive(Message& message) {
     tags_.change(now(), -1);
     endpoint().kernel().schedule(use.end, endpoint().source(), *this, kArrived, payload_of(request));
   }
-  context.posted.give_back(*packet);
+  context.posted.give_back(endpoint().kernel(), *packet);
   go_on();
 }
 

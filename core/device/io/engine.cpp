@@ -139,7 +139,7 @@ void IoEngine::offer() {
   }
   if (params_.stop && now() >= *params_.stop) return;
   if (posted) ++posted_;
-  Request& packet = posted ? system_context_.posted.take() : reads_.take();
+  Request& packet = posted ? system_context_.posted.take(kernel()) : reads_.take();
   packet.begin(id(), now());
   packet.target = destination_;
   packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
@@ -149,7 +149,7 @@ void IoEngine::offer() {
   message.channel = channel_of(message.opcode);
   message.size = size_;
   message.account = &packet.account;
-  message.tag = packet.index;
+  if (!posted) message.tag = packet.index;
   message.source = id();
   message.destination = destination_;
   sent_.count(now());
@@ -207,7 +207,7 @@ Time IoEngine::hears_of_loss(const Message& message, Time now) {
 void IoEngine::lose(Message& message) {
   lost_.count(now());
   if (posts()) {
-    system_context_.posted.give_back(*system_context_.posted.find(message.tag));
+    system_context_.posted.give_back(kernel(), *system_context_.posted.of(message));
     --posted_;
   } else {
     reads_.give_back(reads_.at(message.tag));

@@ -108,9 +108,9 @@ std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) co
 }
 
 std::uint64_t AccessSource::left_at_least(const RequestCount& made) const {
-  if (ceased_ || !has_next_) return 0;
+  if (ceased_ || exhausted_ || !has_work()) return 0;
   const std::uint64_t coming = work_.stream->left_at_least();
-  const std::uint64_t in_stream = coming == AccessStream::kEndless ? coming : coming + 1;
+  const std::uint64_t in_stream = coming == AccessStream::kEndless ? coming : coming + (has_next_ ? 1 : 0);
   return work_.requests ? std::min(in_stream, *expected(made) - made.issued()) : in_stream;
 }
 

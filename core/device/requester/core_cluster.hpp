@@ -50,6 +50,12 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool open() const override { return !ended_ || unmade_ > 0; }
   bool from_outside() const override { return workload_->from_outside(); }
   bool wants_answers() const override { return true; }
+  /// The accesses that it has read, and of an endless workload all up to the last.
+  std::uint64_t left_at_least() const override {
+    const std::uint64_t read = accesses_read_ - first_given_ - given_.size();
+    if (workload_->left_at_least() != kEndless) return read;
+    return most_ == ~std::uint64_t{0} ? kEndless : read + most_ - accesses_read_;
+  }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   std::optional<std::uint64_t> length() const override { return workload_->length(); }
   std::optional<Value> pages_by_node() const override { return workload_->pages_by_node(); }

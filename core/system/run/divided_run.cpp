@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "component/io_roles.hpp"
+#include "component/line_versions.hpp"
+#include "component/transfer_engine.hpp"
 #include "system/model/system.hpp"
 
 namespace cxloom {
@@ -30,6 +33,14 @@ std::vector<const Kernel*> DividedRun::kernel_of_parts() const {
   std::vector<const Kernel*> kernels;
   for (std::uint32_t part = 0; part < division_.parts; ++part) kernels.push_back(&kernels_.part(part));
   return kernels;
+}
+
+void DividedRun::share_of(System& system) {
+  SystemContext& context = system.system_context();
+  if (context.versions) share(*context.versions);
+  if (system.roles().all<IoInitiator>().empty() && system.roles().all<TransferEngine>().empty()) return;
+  context.posted.divide(kernel_of_parts());
+  share(context.posted);
 }
 
 void DividedRun::begin(const System& system) {

@@ -54,6 +54,8 @@ class DividedRun {
   void begin(const System& system);
   PartObserver& observer_at(NodeId node) { return *observers_[division_.part_of[node.index()]]; }
 
+  /// What the system has of this, once its versions are kept.
+  void share_of(System& system);
   /// Parts share it; it outlives this.
   void share(SharedState& state) { shared_.push_back(&state); }
 

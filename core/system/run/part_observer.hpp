@@ -61,6 +61,10 @@ class alignas(128) PartObserver final : public RequestObserver {
     else run_.work_ends(now);
   }
   void completed(const Request& request, Time now) override;
+  // While parts run side by side somebody else has work.
+  void rests() override {
+    if (!side_by_side_) run_.rests();
+  }
   void line_completed(const Request& line, Time now) override {
     if (livelock_watch_.counts(line)) ++signs_of_life_;
     if (window_.is_open()) observer_->line_completed(line, now);

@@ -31,6 +31,14 @@ std::unique_ptr<DividedRun> RunKernels::divide(RequestObserver& observer, const 
   return nullptr;
 }
 
+std::vector<const Kernel*> RunKernels::kernel_of_parts() const {
+  return divided_ ? divided_->kernel_of_parts() : std::vector<const Kernel*>{};
+}
+
+std::vector<std::uint32_t> RunKernels::part_of_nodes() const {
+  return divided_ ? divided_->division().part_of : std::vector<std::uint32_t>{};
+}
+
 System RunKernels::build() const {
   return divided_ ? build_system(divided_->kernel_of_nodes(), registry_, spec_)
                   : build_system(*own_, registry_, spec_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "kernel/kernel.hpp"
@@ -26,6 +27,9 @@ class RunKernels {
   Kernel& main() const { return *main_; }
   /// Null: there is one queue.
   DividedRun* divided() const { return divided_.get(); }
+  /// The kernels of parts, and the part of each node; empty: there is one queue.
+  std::vector<const Kernel*> kernel_of_parts() const;
+  std::vector<std::uint32_t> part_of_nodes() const;
   /// Why, if several threads were asked for.
   const std::string& undivided_because() const { return undivided_because_; }
 

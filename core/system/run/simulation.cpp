@@ -69,7 +69,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
         std::make_unique<WindowOpener>(*kernel_, *spec_.run.warmup_time, [this] { open_at_given_time(); });
   }
   check_whole(system_, spec_);
-  keep_versions();
+  keep_versions(system_, spec_, kernels_->kernel_of_parts());
+  if (DividedRun* const divided = kernels_->divided()) divided->share_of(system_);
   for (const auto& each : system_.components()) each->start();
   if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);
@@ -80,17 +81,9 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 
 Simulation::~Simulation() = default;
 
-void Simulation::keep_versions() {
-  DividedRun* const divided = kernels_->divided();
-  cxloom::keep_versions(system_, spec_, divided ? divided->kernel_of_parts() : std::vector<const Kernel*>{});
-  LineVersions* const versions = system_.system_context().versions.get();
-  if (divided && versions) divided->share(*versions);
-}
-
 void Simulation::record_commands() {
-  DividedRun* const divided = kernels_->divided();
-  recorders_.record_commands(system_, divided ? divided->division().part_of : std::vector<std::uint32_t>{});
-  if (divided) divided->share(*recorders_.commands());
+  recorders_.record_commands(system_, kernels_->part_of_nodes());
+  if (DividedRun* const divided = kernels_->divided()) divided->share(*recorders_.commands());
 }
 
 RequestObserver& Simulation::observer_at(NodeId node) {

@@ -146,7 +146,6 @@ class Simulation final : private RequestObserver, private WholeRun {
  private:
   RequestObserver& observer_at(NodeId node);
   void give_work();
-  void keep_versions();
   void record_commands();
   void give_tasks();
   void tasks_over();

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "component/component.hpp"
-#include "component/io_roles.hpp"
-#include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
@@ -26,17 +23,12 @@ std::string undivided_because(const Registry& registry, const Spec& spec) {
   if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";
   for (const Spec::Workload& workload : spec.workloads) {
     if (shares(workload)) return "'" + workload.device + "' shares memory by a protocol";
-    if (workload.params.tiering) return "the pages of '" + workload.device + "' move while it runs";
   }
   return {};
 }
 
 std::string undivided_because(const System& system) {
   if (system.system_context().replicas) return "hosts agree on which copies of a replicated region are whole";
-  if (!system.roles().all<IoInitiator>().empty()) return "CXL.io ends with the last request of all";
-  for (const auto& [component, requester] : system.roles().all<Requester>()) {
-    if (requester->traits().has_cores) return "the cores of '" + component->name() + "' run programs";
-  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "coherence/cache/agent.hpp"
 #include "component/component.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
 #include "interconnect/link/end.hpp"
 #include "memory/memory_owner.hpp"
@@ -18,6 +19,7 @@ namespace {
 Time least_time(const System& system, const Component& component, const Requester& requester) {
   if (const CacheAgent* const cache = requester.cache()) return cache->levels().access_time(0);
   if (system.roles().of<MemoryOwner>(component.id())) return Time{};
+  if (system.roles().of<TransferEngine>(component.id())) return Time{};  // a copy is many requests
   Time least = Time::max();
   for (const System::LinkView& link : system.links()) {
     if (&link.forward->owner() != &component && &link.backward->owner() != &component) continue;
@@ -48,7 +50,9 @@ std::uint64_t WindowForecast::left_of(const Requester& requester, NextOfAll next
   if (next == NextOfAll::kTaskEnds) return whole_.accesses_of_task(requester);
   const Requester::Progress progress = requester.progress();
   if (next != NextOfAll::kAllWarm) return progress.left_at_least;
-  return requester.warm() ? 0 : progress.warmup - std::min(progress.warmup, progress.issued);
+  if (requester.warm()) return 0;
+  // A requester that has run out of work is warm, too.
+  return std::min(progress.left_at_least, progress.warmup - std::min(progress.warmup, progress.issued));
 }
 
 // By the requester on which it depends: the one that is out of work first, or last.

@@ -140,7 +140,12 @@ def play(
     simulations = []
     for each, feed in zip(placed, feeds, strict=True):
         with _errors_placed(each, feed):
-            simulations.append(_core.Simulation(each.resolved.lean(), {each.host: feed}, sampler is not None))
+            spec = each.resolved.lean()
+            spec["run"] = {
+                **spec.get("run", {}),
+                "threads": 1,
+            }  # what the program does next is told meanwhile
+            simulations.append(_core.Simulation(spec, {each.host: feed}, sampler is not None))
             whole = left = simulations[-1].past_left()
             while left > 0:  # in slices: Ctrl-C is heard between them
                 simulations[-1].play_past(_EVENTS)

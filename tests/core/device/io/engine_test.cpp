@@ -307,12 +307,11 @@ class Target final : public Endpoint {
   IoCompleter io;
 };
 
-Message& posted(SystemContext& system_context, std::uint32_t from) {
-  Request& packet = system_context.posted.take();
+Message& posted(const Kernel& kernel, SystemContext& system_context, std::uint32_t from) {
+  Request& packet = system_context.posted.take(kernel);
   Message& message = packet.message;
   message.opcode = Opcode::kMWr;
   message.channel = channel_of(Opcode::kMWr);
-  message.tag = packet.index;
   message.account = &packet.account;
   message.source = NodeId{from};
   message.destination = NodeId{0};
@@ -327,8 +326,9 @@ TEST(IoCompleter, APostedWriteEndsWhereItArrives) {
   test::FifoLink link(kernel, target, engine, {});
   const IoRecord& record = target.io.expect_io(NodeId{1});
   kernel.open_window(Time{});
-  target.receive(posted(system_context, 1));
-  target.receive(posted(system_context, 7));  // of a device that is no initiator as far as anybody knows
+  target.receive(posted(kernel, system_context, 1));
+  target.receive(
+      posted(kernel, system_context, 7));  // of a device that is no initiator as far as anybody knows
   EXPECT_EQ(record.ended().level(), 1U);
   EXPECT_EQ(record.latency().count(), 1U);
   EXPECT_EQ(system_context.posted.live(), 0U);
@@ -345,7 +345,7 @@ TEST(IoCompleter, AnyOtherPostedWriteIsAnError) {
   Message& message = messages.make(Opcode::kMWr);
   message.destination = NodeId{0};
   EXPECT_THROW(target.receive(message), InternalError);
-  posted(system_context, 1);
+  posted(kernel, system_context, 1);
   EXPECT_THROW(target.receive(message), InternalError);
 }
 

@@ -6,7 +6,8 @@
 
 namespace cxloom {
 
-LineVersions::LineVersions(std::vector<const Kernel*> parts) : numbers_(parts.size()), notes_(parts.size()) {
+LineVersions::LineVersions(const std::vector<const Kernel*>& parts)
+    : numbers_(parts.size()), notes_(parts.size()) {
   for (const Kernel* const kernel : parts) parts_.push_back(Part{.kernel = kernel, .in_memory = {}});
 }
 

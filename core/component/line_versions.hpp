@@ -54,7 +54,7 @@ class LineVersions final : public SharedState {
  public:
   LineVersions() : LineVersions(std::vector<const Kernel*>{}) {}
   /// The system is divided into parts with these kernels.
-  explicit LineVersions(std::vector<const Kernel*> parts);
+  explicit LineVersions(const std::vector<const Kernel*>& parts);
 
   // What happens in the event at hand of a kernel.
 

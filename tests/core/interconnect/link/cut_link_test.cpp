@@ -75,6 +75,7 @@ TEST(CutLink, CreditsComeBackAsEventsOfTheUsersQueue) {
   DividedKernels kernels(2, 1, 10_ns);
   Ends ends(kernels.part(0), kernels.part(1), link_of(false, true));
   for (int i = 0; i < 2; ++i) ends.link.forward->send(ends.messages.tracked(Opcode::kMemRd), 0_ps);
+  kernels.run_merged(1_ps, 10);  // what asks for the end of an instant before the run
   kernels.run_side_by_side(10_ns);
   EXPECT_TRUE(kernels.part(0).idle());  // the second waits
   EXPECT_TRUE(ends.b.arrivals.empty());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -86,7 +87,7 @@ void LineVersions::hit(const Kernel& at, NodeId cache, LineAddress line) {
 }
 
 void LineVersions::happens(const Kernel& at, const Happening& what) {
-  if (side_by_side()) notes_.note(part_of(at), at, what);
+  if (side_by_side()) notes_.note(part_of(at), at.now(), at.order(), what);
   else take_in(what);
 }
 

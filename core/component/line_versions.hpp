@@ -19,6 +19,8 @@
 
 namespace cxloom {
 
+class Kernel;
+
 struct VersionsMeasured {
   std::uint64_t stale_reads = 0;
   std::uint64_t lost_updates = 0;

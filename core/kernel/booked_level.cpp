@@ -21,9 +21,11 @@ void BookedLevel::settle(Time now) {
   joined_ = 0;
 }
 
-std::int64_t BookedLevel::level(Time now) const {
+std::int64_t BookedLevel::level() const {
+  if (joined_ == 0) return monitor_.level();  // worked off since
   std::int64_t left = 0;
-  while (left < static_cast<std::int64_t>(leaves_.size()) && leaves_[static_cast<std::size_t>(left)] <= now)
+  while (left < static_cast<std::int64_t>(leaves_.size()) &&
+         leaves_[static_cast<std::size_t>(left)] <= joins_[joined_ - 1])
     ++left;
   return monitor_.level() + joined_ - left;
 }

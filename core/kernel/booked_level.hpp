@@ -29,8 +29,8 @@ class BookedLevel {
     monitor_.advance(now);
     return monitor_.integral();
   }
-  /// How many there are now.
-  std::int64_t level(Time now) const;
+  /// How many there were when the last one joined, whoever asks, and when.
+  std::int64_t level() const;
   /// Up to date once the window is closed.
   const LevelMonitor& monitor() const { return monitor_; }
 

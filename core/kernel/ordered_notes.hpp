@@ -10,7 +10,6 @@
 
 #include "base/prefetch_owned.hpp"
 #include "base/units.hpp"
-#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -22,10 +21,11 @@ class OrderedNotes {
   explicit OrderedNotes(std::size_t parts) : parts_(parts) {}
 
   std::size_t parts() const { return parts_.size(); }
-  /// The part, whose kernel this is, notes something in the event at hand.
-  void note(std::size_t part, const Kernel& kernel, const Note& note) {
+  /// The part notes something in the event at hand, which has this order among those of its instant
+  /// (Kernel::order).
+  void note(std::size_t part, Time now, std::uint64_t order, const Note& note) {
     std::vector<Noted>& notes = parts_[part].notes;
-    notes.push_back({kernel.now(), kernel.order(), note});
+    notes.push_back({now, order, note});
     prefetch_owned(&notes.back(), kAhead);  // another thread may have read these lines
   }
   /// What was noted is to be told. Nobody notes meanwhile.

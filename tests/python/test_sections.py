@@ -119,6 +119,7 @@ NAMED = {
         "python/cxloom/planning/point.py": "the same",
         "python/cxloom/planning/pod.py": "builds a spec: the warm-up of a pod",
         "python/cxloom/spec/file_kind.py": "by which a file of another command is known",
+        "python/cxloom/execution/feed.py": "programs that go on while they are simulated have one thread",
         "python/cxloom/offload/target.py": "a plan keeps the seed of the system alone",
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",

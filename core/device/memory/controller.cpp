@@ -433,7 +433,7 @@ void MemoryController::resources(ResourceSink& sink) const {
 }
 
 std::string MemoryController::activity() const {
-  const std::int64_t in_service = in_service_.level(kernel_.now());
+  const std::int64_t in_service = in_service_.level();
   const std::size_t outside =
       requests_.outside_count + (writes_ ? writes_->outside_count : 0) + (logical_ ? logical_->waiting() : 0);
   const std::uint64_t posted = posted_.live();

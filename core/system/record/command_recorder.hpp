@@ -18,6 +18,8 @@
 
 namespace cxloom {
 
+class Kernel;
+
 class DramMedia;
 
 /// The columns of one command.

@@ -203,9 +203,9 @@ class Referee final : public EventHandler {
   Asked asked_;
 };
 
-class Settler final : public EventHandler {
+class NamedSettler final : public EventHandler {
  public:
-  Settler(std::string& log, char name) : log_(log), name_(name) {}
+  NamedSettler(std::string& log, char name) : log_(log), name_(name) {}
   void settle() override { log_ += name_; }
 
  private:
@@ -216,9 +216,9 @@ class Settler final : public EventHandler {
 TEST(DividedKernels, TheEndOfAnInstantComesToAllWhoAskedInTheirOrder) {
   for (const bool divided : {false, true}) {
     std::string log;
-    Settler a(log, 'a');
-    Settler b(log, 'b');
-    Settler c(log, 'c');
+    NamedSettler a(log, 'a');
+    NamedSettler b(log, 'b');
+    NamedSettler c(log, 'c');
     DividedKernels kernels(2, 2, kFlight);
     Kernel whole;
     Kernel& one = divided ? kernels.part(0) : whole;

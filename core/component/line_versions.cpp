@@ -17,7 +17,7 @@ void LineVersions::watch(VersionWatcher* watcher) {
   watcher_ = watcher;
 }
 
-// There are few.
+// A system has few parts: they are searched.
 std::size_t LineVersions::part_of(const Kernel& kernel) const {
   std::size_t part = 0;
   while (parts_[part].kernel != &kernel) ++part;

@@ -26,7 +26,7 @@ void PostedRequests::divide(const std::vector<const Kernel*>& parts) {
   }
 }
 
-// There are few.
+// A system has few parts: they are searched.
 std::size_t PostedRequests::part_of(const Kernel& kernel) const {
   std::size_t part = 0;
   while (parts_.size() > 1 && parts_[part]->kernel != &kernel) ++part;

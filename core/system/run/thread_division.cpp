@@ -17,7 +17,8 @@ namespace cxloom {
 
 namespace {
 
-/// Its pattern, or that of a phase, says so. Nothing bounds how many such stores are over in a window.
+/// The pattern of the workload, or of a phase of it, says so. A trace does not say it beforehand. Nothing
+/// bounds how many of these stores are over in a window.
 bool stores_past_caches(const Spec::Workload& workload) {
   const auto says_so = [](const Value& pattern) {
     const Value* const stores = pattern.find("stores");

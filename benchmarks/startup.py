@@ -54,7 +54,7 @@ def write_inputs(folder: Path) -> None:
     with (folder / "accesses.txt").open("w") as trace:
         for tick in range(ACCESSES):
             trace.write(f"{64 * draw.randrange(1 << 24):#x} {draw.choice('RRW')} {1000 * tick}\n")
-    convert = ("trace", "convert", "accesses.txt", "accesses.parquet")
+    convert = ("trace", "convert", "accesses.txt", "accesses.parquet", "--tick", "1ps")
     subprocess.run(
         [sys.executable, "-m", "cxloom", *convert], cwd=folder, check=True, stdout=subprocess.DEVNULL
     )

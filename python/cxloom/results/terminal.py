@@ -62,10 +62,10 @@ _Held = Literal["queue_mean", "in_flight_mean"]
 def show(summary: Summary) -> None:
     """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
     blocks = _blocks(sys.stdout.encoding)
-    report = _report(summary, blocks, output().width)
-    out = output(at_least=_needed(report))
+    out = output()
     if out.is_terminal:
-        out.print(report)
+        report = _report(summary, blocks, out.width)
+        output(at_least=_needed(report)).print(report)
     else:
         encoding = sys.stdout.encoding or "utf-8"
         print(_plain(summary, blocks).encode(encoding, "replace").decode(encoding))
@@ -77,10 +77,15 @@ def to_text(summary: Summary) -> str:
 
 
 def _plain(summary: Summary, blocks: str) -> str:
-    file = io.StringIO()
-    report = _report(summary, blocks)
-    plain(file, at_least=_needed(report)).print(report)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    """The lines of `_report`, which are counted as they are written: to lay tables out takes as long as a short run."""
+    for rows in _ROWS:
+        report = _with_rows(summary, blocks, rows, COLUMNS)
+        file = io.StringIO()
+        plain(file, at_least=_needed(report)).print(report)
+        lines = file.getvalue().splitlines()
+        if len(lines) <= LINES:
+            break
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _needed(report: Group) -> int:
@@ -136,13 +141,10 @@ def _report(summary: Summary, blocks: str, width: int = COLUMNS) -> Group:
     """The table with as many rows for devices as a screen has room for beside all else that has to be said."""
     for rows in _ROWS:
         report = _with_rows(summary, blocks, rows, width)
-        if _height(report, width) <= LINES:
+        lines = plain(io.StringIO(), at_least=max(width, _needed(report))).render_lines(report)
+        if len(lines) <= LINES:
             break
     return report
-
-
-def _height(report: Group, width: int) -> int:
-    return len(plain(io.StringIO(), at_least=max(width, _needed(report))).render_lines(report))
 
 
 def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:

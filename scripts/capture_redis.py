@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cxloom.base.errors import CxloomError, InputError
-from cxloom.trace.capture import CacheLevel, CaptureResult, capture
+from cxloom.trace.capturing import CacheLevel, CaptureResult, capture
 
 # One core's share of a server processor: its own first and second level, and a slice of the shared last one.
 CACHES = ("L1D:48KiB:12", "L2:2MiB:16", "LLC:3MiB:12")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compiled import ROOT, once, version_of
 
-from cxloom.trace.capture import CacheLevel
+from cxloom.trace.capturing import CacheLevel
 
 SMALL = (CacheLevel("L1", "4KiB", 4),)
 SYSTEM = """

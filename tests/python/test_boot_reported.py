@@ -12,7 +12,7 @@ import pytest
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.booting.reported import CLOCK, MARKS, ReportedMachine, reported_machine
-from cxloom.trace.capture import CoreOfTrace
+from cxloom.trace.capturing import CoreOfTrace
 
 
 def ends(

@@ -17,7 +17,7 @@ from cxloom.execution.result import Execution, ExecutionResult
 from cxloom.report.execution_page import execution_page
 from cxloom.report.execution_table import sentence
 from cxloom.trace import PAGE_WALK, capture, open_trace
-from cxloom.trace.capture import CacheLevel
+from cxloom.trace.capturing import CacheLevel
 
 TINY = (CacheLevel("L1", "1KiB", 4),)
 STEPS = 20_000

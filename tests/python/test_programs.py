@@ -10,7 +10,7 @@ import pytest
 from program_support import PERSISTENT, SMALL, built_programs
 
 from cxloom.study.shipped import find
-from cxloom.trace.info import info
+from cxloom.trace.measuring import info
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "studies" / "esf" / "traces"

@@ -22,7 +22,7 @@ from cxloom.measure.bench import Bench
 from cxloom.spec.override import Override
 from cxloom.sweeping.at_points import Watch, unwatched
 from cxloom.system.system import System
-from cxloom.trace.capture import CoreOfTrace
+from cxloom.trace.capturing import CoreOfTrace
 from cxloom.trace.reader import open_trace
 
 

@@ -25,7 +25,7 @@ from cxloom.execution.program import SAMPLING, play_source
 from cxloom.execution.result import REGION, ExecutionResult
 from cxloom.execution.sampling import Sampling
 from cxloom.system.system import System
-from cxloom.trace.capture import about
+from cxloom.trace.capturing import about
 from cxloom.trace.emulator import MARKS
 
 NEAR = "preferred"

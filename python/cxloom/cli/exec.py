@@ -34,7 +34,7 @@ from cxloom.execution.sampling import Sampling
 from cxloom.report.execution_table import show
 from cxloom.spec.plugins import load_plugins
 from cxloom.system.system import System
-from cxloom.trace.capture import CacheLevel
+from cxloom.trace.capturing import CacheLevel
 
 
 def _refuse_beside_replay(options: Mapping[str, Any]) -> None:

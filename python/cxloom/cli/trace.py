@@ -19,11 +19,11 @@ from cxloom.cli.options import AsJson, whole_number
 from cxloom.cli.progress import ProgramLines, ReadingBar
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
-from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, Sample
-from cxloom.trace.capture import capture as record
+from cxloom.trace.capturing import SOURCES, CacheLevel, CaptureResult, Sample
+from cxloom.trace.capturing import capture as record
 from cxloom.trace.format import TraceBatch
-from cxloom.trace.info import TraceInfo
-from cxloom.trace.info import info as measure
+from cxloom.trace.measuring import TraceInfo
+from cxloom.trace.measuring import info as measure
 from cxloom.trace.reader import FORMATS, TraceReader
 from cxloom.trace.writer import convert as rewrite
 

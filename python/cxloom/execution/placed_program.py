@@ -15,7 +15,7 @@ from cxloom.spec.parts import has_persistent_memory, part_of
 from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
-from cxloom.trace.capture import CoreOfTrace
+from cxloom.trace.capturing import CoreOfTrace
 
 HUGE_PAGE = "2MiB"
 """The page size of programs whose pages are all huge."""

@@ -24,7 +24,7 @@ from cxloom.execution.sampling import Sampler, Sampling, Timing, keeps_state
 from cxloom.results.caveats import error_sentence
 from cxloom.system.system import System
 from cxloom.trace import threads as of_threads
-from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
+from cxloom.trace.capturing import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.files import refuse_no_file
 from cxloom.trace.objects import METADATA as OBJECTS

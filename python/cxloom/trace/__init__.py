@@ -11,7 +11,9 @@ docs/trace-format.md describes the formats. Programs are recorded here; how long
 `cxloom.execution` says. Nothing here knows a system.
 """
 
-from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, Sample, capture
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from cxloom.trace.format import (
     ALL_BEFORE,
     ATOMIC,
@@ -37,10 +39,23 @@ from cxloom.trace.format import (
     WRITE_PAST,
     TraceBatch,
 )
-from cxloom.trace.info import TraceInfo, info
-from cxloom.trace.reader import FORMATS, TraceReader, open_trace
-from cxloom.trace.source import Ended
-from cxloom.trace.writer import convert, write_trace
+
+if TYPE_CHECKING:
+    from cxloom.trace.capturing import CacheLevel, CaptureResult, LevelCounts, Sample, capture
+    from cxloom.trace.measuring import TraceInfo, info
+    from cxloom.trace.reader import FORMATS, TraceReader, open_trace
+    from cxloom.trace.source import Ended
+    from cxloom.trace.writer import convert, write_trace
+
+_HOMES = {
+    "capturing": ("CacheLevel", "CaptureResult", "LevelCounts", "Sample", "capture"),
+    "measuring": ("TraceInfo", "info"),
+    "reader": ("FORMATS", "TraceReader", "open_trace"),
+    "source": ("Ended",),
+    "writer": ("convert", "write_trace"),
+}
+"""The modules by what they give to the package, `format` aside, which gives the rest; each is loaded when it is first
+asked for: whoever reads a trace records none."""
 
 __all__ = [
     "ALL_BEFORE",
@@ -80,3 +95,15 @@ __all__ = [
     "open_trace",
     "write_trace",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            globals()[name] = value = getattr(import_module(f"cxloom.trace.{home}"), name)
+            return value
+    raise AttributeError(f"the package cxloom.trace has no '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

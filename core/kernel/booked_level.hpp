@@ -15,7 +15,7 @@ namespace cxloom {
 class BookedLevel {
  public:
   void join(Time now) {
-    if (joined_ == joins_.size()) [[unlikely]]
+    if (joined_ == kTogether) [[unlikely]]
       settle(now);
     joins_[joined_++] = now;
   }
@@ -40,8 +40,8 @@ class BookedLevel {
   /// Works off all that is known up to `now`.
   void settle(Time now);
 
-  std::uint32_t joined_ = 0;             // of `joins_`, soonest first
-  std::array<Time, kTogether> joins_{};  // that have not been worked off
+  std::uint32_t joined_ = 0;                 // of `joins_`, soonest first
+  std::array<Time, kTogether + 1> joins_{};  // that have not been worked off, and room for an end
   Ring<Time> leaves_;
   LevelMonitor monitor_;
 };

@@ -65,8 +65,8 @@ double LatencyDistribution::quantile_ns(double fraction) const {
 
 namespace {
 
-// Levels below 16 have a bucket each; above, eight an octave.
-constexpr std::size_t kExact = 16;
+// Levels that have no bucket each have eight an octave.
+constexpr std::size_t kExact = LevelMonitor::kExact;
 
 std::size_t level_bucket(std::int64_t level) {
   const auto value = static_cast<std::uint64_t>(level);
@@ -88,7 +88,11 @@ double bucket_level(std::size_t bucket) {
 void LevelMonitor::account(std::int64_t elapsed) {
   if (held_ > maximum_) maximum_ = held_;
   integral_ += static_cast<double>(held_) * static_cast<double>(elapsed);
-  const std::size_t bucket = level_bucket(held_);
+  count_time(held_, elapsed);
+}
+
+void LevelMonitor::count_time(std::int32_t height, std::int64_t elapsed) {
+  const std::size_t bucket = level_bucket(height);
   if (bucket < time_at_.size()) [[likely]] {
     time_at_[bucket] += elapsed;
   } else {

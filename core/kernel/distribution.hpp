@@ -65,6 +65,7 @@ class LatencyDistribution {
 /// How long a level (of a queue, of requests in flight) stood at each height: mean and percentiles over time.
 class LevelMonitor {
  public:
+  static constexpr std::size_t kExact = 16;  ///< levels below are told apart, of others one in nine
   std::int64_t level() const { return level_; }
 
   /// The level changes by `delta` at `at`, which never decreases.
@@ -102,6 +103,8 @@ class LevelMonitor {
   double quantile(double fraction) const;
 
  private:
+  friend class LevelRun;
+
   /// The level has stood at `held_` up to here.
   void hold_until(Time at) {
     const std::int64_t elapsed = (at - last_).ps();
@@ -117,7 +120,9 @@ class LevelMonitor {
   /// Picoseconds from the opening of the window up to its end, or to the last change.
   std::int64_t length() const { return (last_ - opened_).ps() + held_for(); }
   void account(std::int64_t elapsed);
+  void count_time(std::int32_t height, std::int64_t elapsed);
   void account_at_new_height(std::size_t bucket, std::int64_t elapsed);
+  std::size_t exact_heights() const { return time_at_.size() < kExact ? time_at_.size() : kExact; }
 
   // A level that is back at its height within an instant, as that of requests in flight where the next one
   // follows an answer, has not changed: its time is added up when it has.

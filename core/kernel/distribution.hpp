@@ -43,8 +43,8 @@ class LatencyDistribution {
   /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the shifted value
   /// keeps its leading bit, 2^precision, which adds the octave that the shift lacks.
   std::uint64_t place_of(std::uint64_t value) const {
-    const auto magnitude = static_cast<unsigned>(std::bit_width(value | 1U));
-    const unsigned shift = magnitude > precision_ ? magnitude - precision_ - 1 : 0;
+    const auto magnitude = static_cast<unsigned>(std::bit_width(value | std::uint64_t{1} << precision_));
+    const unsigned shift = magnitude - precision_ - 1;
     return ((std::uint64_t{shift} - first_octave_) << precision_) + (value >> shift);
   }
   void count_in_new_octave(std::uint64_t value);

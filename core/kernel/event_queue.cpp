@@ -169,16 +169,23 @@ void EventQueue::open_next_instant() {
 
 // The next instant, if it is near, while the last event before it is still to happen: who it is for is known
 // when its turn comes. If it is far, all events until then would have to be put in order one by one.
-void EventQueue::open_soon() {
+// Returns the first event of it.
+std::uint32_t EventQueue::open_soon() {
   constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
-  if (filled_instants_ != 0) return lay_out_instant();
-  if (size_ < kFew) return;
+  if (filled_instants_ != 0) return open_next_of_bucket();
+  if (size_ < kFew) return kNone;
   const std::uint64_t next = next_buckets();
-  if (next == 0) return;
+  if (next == 0) return kNone;
   const std::int64_t bucket = open_ + 1 + std::countr_zero(next);
   if (turn_of(bucket) >= far_.first()) [[unlikely]]
-    return;
-  if (!open_bucket(bucket)) lay_out_instant();
+    return kNone;
+  if (!open_bucket(bucket)) return open_next_of_bucket();
+  return at_instant_[left_ - 1];
+}
+
+[[gnu::noinline]] std::uint32_t EventQueue::open_next_of_bucket() {
+  lay_out_instant();
+  return at_instant_[left_ - 1];
 }
 
 // The first instant of the open bucket that holds something.

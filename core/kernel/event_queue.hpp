@@ -77,8 +77,7 @@ class EventQueue {
     --size_;
     give_node(at_instant_[--left_]);
     if (left_ == 0) {
-      open_soon();
-      if (left_ != 0) fetch(at_instant_[left_ - 1]);
+      if (const std::uint32_t next = open_soon(); next != kNone) fetch(next);
       return nullptr;
     }
     if (!crowded_) [[likely]] {
@@ -160,7 +159,7 @@ class EventQueue {
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);
   void open_next_instant();
-  void open_soon();
+  std::uint32_t open_soon();
   void order_instant(bool latest_first);
   void sort_instant(bool latest_first);
   bool open_next_bucket();
@@ -168,6 +167,7 @@ class EventQueue {
   void look_ahead();
   const Event* look_ahead_in_instant();
   void lay_out_instant();
+  std::uint32_t open_next_of_bucket();
   bool lay_out_bucket(std::uint32_t first);
   std::int64_t bring_near();
   std::uint32_t take_bucket(std::int64_t bucket);

@@ -197,12 +197,12 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
   // One of several kernels leaves counting anew to DividedKernels: others may be at work.
-  std::uint64_t go_on_until = own_group_ ? std::min(enough, count_anew_at_) : enough;
-  while (!paused_) {
-    if (events_ >= go_on_until) [[unlikely]] {
-      if (events_ >= enough) break;
+  look_up_at_ = own_group_ ? std::min(enough, count_anew_at_) : enough;
+  while (true) {
+    if (events_ >= look_up_at_) [[unlikely]] {
+      if (paused_ || events_ >= enough) break;
       count_anew();
-      go_on_until = std::min(enough, count_anew_at_);
+      look_up_at_ = std::min(enough, count_anew_at_);
     }
     if (queue_.size() == background_) [[unlikely]] {
       // The remaining events go on by themselves for ever.

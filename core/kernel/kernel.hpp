@@ -94,7 +94,10 @@ class alignas(128) Kernel {
   /// it has one, when nothing else is left.
   void stay_awake(bool awake) { awake_ = awake; }
   /// Ends `run` after the event at hand.
-  void pause() { paused_ = true; }
+  void pause() {
+    paused_ = true;
+    look_up_at_ = 0;
+  }
 
   /// Shows every event from now on to `watcher`; null ends it.
   void watch(EventWatcher* watcher) { watcher_ = watcher; }
@@ -142,7 +145,8 @@ class alignas(128) Kernel {
   std::uint64_t events_ = 0;
   std::uint64_t background_ = 0;
   std::uint64_t counted_together_;
-  std::uint64_t count_anew_at_;  // this number of events
+  std::uint64_t count_anew_at_;   // this number of events
+  std::uint64_t look_up_at_ = 0;  // as many events, and `run` asks whether it is to end
   bool paused_ = false;
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;

@@ -4,10 +4,12 @@
 
 namespace cxloom {
 
-// The one that was kept apart comes first: in the ring it is one like the others. Where something is in the
-// ring, none is.
-void WireMonitor::keep_last(Time now) {
-  new_place(now) = last_;
+// Makes room in the ring for another one behind that which was kept apart: there it is one like the others.
+// Where something is in the ring, none is.
+[[gnu::cold]] void WireMonitor::begin_ring(Time now) {
+  if (tail_ - ended_ == room_) make_room(now);
+  if (ended_ != tail_ || last_.end == kNone) return;
+  at(tail_++) = last_;
   last_.end = kNone;
 }
 
@@ -21,24 +23,28 @@ void WireMonitor::make_room(Time now) {
   room_ = static_cast<std::uint32_t>(ring_.size());
 }
 
-/// Accounts for everything up to `now`.
-void WireMonitor::settle(Time now) {
-  // Most passages start when they are ready, with nobody in the queue, and have ended.
-  if (ended_ == joined_) {
-    std::uint32_t next = ended_;
-    for (; next != tail_; ++next) {
-      const Passage& passage = at(next);
-      if (passage.end > now || passage.start > passage.ready) break;
-      count(passage);
-    }
-    ended_ = started_ = joined_ = next;
+// Passages from the first on that start when they are ready, with nobody in the queue, and have ended: most
+// are such.
+void WireMonitor::settle_unhindered(Time now) {
+  WireTotals sums = totals_;
+  std::uint32_t next = ended_;
+  for (; next != tail_; ++next) {
+    const Passage& passage = at(next);
+    if (passage.end > now || passage.start > passage.ready) break;
+    add(sums, passage);
   }
-  // Joins and starts in the order of time; a passage that starts when it is ready was never in the queue.
+  ended_ = started_ = joined_ = next;
+  totals_ = sums;
+}
+
+// Joins and starts in the order of time, up to the moment when nobody waits any more; a passage that starts
+// when it is ready was never in the queue. Returns whether there may be more.
+bool WireMonitor::settle_queue(Time now) {
   while (true) {
     if (joined_ != started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {
-      if (at(started_).start > now) break;
+      if (at(started_).start > now) return false;
       queue_.change(at(started_).start, -1);
-      ++started_;
+      if (++started_ == joined_) return true;
     } else if (joined_ != tail_ && at(joined_).ready <= now) {
       if (at(joined_).start > at(joined_).ready) {
         queue_.change(at(joined_).ready, +1);
@@ -47,11 +53,17 @@ void WireMonitor::settle(Time now) {
       }
       ++joined_;
     } else {
-      break;
+      return false;
     }
   }
-  while (ended_ != started_ && at(ended_).end <= now) {
-    count(at(ended_++));
+}
+
+/// Accounts for everything up to `now`.
+void WireMonitor::settle(Time now) {
+  for (bool more = true; more;) {
+    if (ended_ == joined_) settle_unhindered(now);
+    more = settle_queue(now);
+    while (ended_ != started_ && at(ended_).end <= now) add(totals_, at(ended_++));
   }
   if (last_.end <= now) {
     count(last_);

@@ -48,8 +48,9 @@ class WireMonitor {
       count(last_);
       write(last_, passage);
     } else {
-      if (ended_ == tail_ && last_.end != kNone) keep_last(now);
-      write(new_place(now), passage);
+      if ((ended_ == tail_ && last_.end != kNone) || tail_ - ended_ == room_) [[unlikely]]
+        begin_ring(now);
+      write(at(tail_++), passage);
     }
   }
 
@@ -100,20 +101,16 @@ class WireMonitor {
     place.payload = passage.payload;
     place.messages = passage.messages;
   }
-  /// Behind the last one in the ring.
-  Passage& new_place(Time now) {
-    if (tail_ - ended_ == room_) [[unlikely]]
-      make_room(now);
-    return at(tail_++);
-  }
-  void keep_last(Time now);
+  void begin_ring(Time now);
   /// It has ended. Looks at nothing but the totals: every message comes by here.
   void count(const Passage& passage) {
-    if (passage.end == kNone) return;
-    totals_.busy += passage.end - passage.start;
-    totals_.messages += passage.messages;
-    totals_.bytes += passage.bytes;
-    totals_.payload += passage.payload;
+    if (passage.end != kNone) add(totals_, passage);
+  }
+  static void add(WireTotals& totals, const Passage& passage) {
+    totals.busy += passage.end - passage.start;
+    totals.messages += passage.messages;
+    totals.bytes += passage.bytes;
+    totals.payload += passage.payload;
   }
   /// Totals from the beginning up to `now`, with the part of the passage under way.
   WireTotals so_far(Time now);
@@ -122,6 +119,8 @@ class WireMonitor {
   Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
   void make_room(Time now);
   void settle(Time now);
+  void settle_unhindered(Time now);
+  bool settle_queue(Time now);
 
   static constexpr Time kNone{-1};
 

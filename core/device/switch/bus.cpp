@@ -121,14 +121,19 @@ inline void Bus::pass(Message& message, Direction direction, Time ready) {
     monitor.book(
         {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
         now());
+    message.tail = use.end - use.start;
   }
-  message.tail = use.end - use.start;
+  const Time left = use.start + bus_time_;
   if (Account* const account = message.account) {
     account->charge(Segment::kBusQueue, use.start);
-    account->charge(Segment::kBus, use.start + bus_time_);
+    account->charge(Segment::kBus, left);
   }
-  port(message.port).release(message, use.end);
-  leave(message, use.start + bus_time_);
+  if (returns_credits_) port(message.port).release(message, use.end);
+  if (Port* const way = ways_[message.destination.index()]) [[likely]] {
+    way->send(message, left);
+  } else {
+    leave(message, left);
+  }
 }
 
 void Bus::receive(Message& message) {
@@ -194,7 +199,10 @@ void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_e
 
 // BothMeasured directions may feed one port, such as an accelerator's.
 void Bus::start() {
-  for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
+  for (std::size_t i = 0; i < port_count(); ++i) {
+    port(i).share();
+    returns_credits_ |= port(i).returns_credits();
+  }
   routes_changed(false);
 }
 

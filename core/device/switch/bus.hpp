@@ -66,6 +66,7 @@ class Bus final : public Component, public SharedMedium {
   Time bus_time_;
   Time port_delay_;
   std::array<std::uint64_t, 2> headers_;  // bytes, as in MessageCost: without and with data
+  bool returns_credits_ = false;          // by some port
   bool shared_;                           // half duplex: both directions use the first wire, in turns
   std::array<MessageQueue, 2> waiting_;   // for their turn on a shared medium, by direction
   bool arranged_ = false;                 // something will look after those who wait

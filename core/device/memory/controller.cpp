@@ -80,6 +80,7 @@ Time MemoryController::least_time() const {
 ExternalMedia* MemoryController::put_media_outside(OutsideMedium& outside) {
   auto put = std::make_unique<ExternalMedia>(outside, kernel_, static_cast<MediaClient&>(*this));
   replaced_ = std::exchange(media_, std::move(put));
+  asks_for_addresses_ = true;
   return static_cast<ExternalMedia*>(media_.get());
 }
 
@@ -133,6 +134,7 @@ void MemoryController::start() {
   versions_ = endpoint().system_context().versions.get();
   shared_ = endpoint().system_context().shared.get();
   replicas_ = ReplicaSets::with_versions(endpoint().system_context().replicas.get());
+  asks_for_addresses_ = media_->asks_for_addresses() || buffered_ || extents_ || sparing_ || atomics_;
   answers_in_its_instant_ =
       buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
 }
@@ -170,31 +172,31 @@ void MemoryController::admit(Message& message, Places& places) {
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
-  const auto* const region = endpoint().system_context().map->region_of(message.address);
-  ensure(region, "a request to an address that no region holds");
-  const Address address = AddressMap::address_at(*region, message.address, endpoint().id());
+  const bool atomic = message.opcode == Opcode::kMemAtomic;
+  Address address;
+  if (asks_for_addresses_ || atomic) {
+    const auto* const region = endpoint().system_context().map->region_of(message.address);
+    ensure(region, "a request to an address that no region holds");
+    address = AddressMap::address_at(*region, message.address, endpoint().id());
+  }
   if (extents_) [[unlikely]] {
     if (!extents_->holds(address, message.size, message.requester)) {
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
       ++counts_->extent_errors;
       message.failed = true;
-      answer(message, ready);
-      return;
+      return answer(message, ready);
     }
   }
-  if (message.opcode == Opcode::kMemAtomic && !atomics_) [[unlikely]] {
+  if (atomic && !atomics_) [[unlikely]] {
+    asks_for_addresses_ = true;  // others wait for it that go to its line
     atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
     atomics_->wait_for(in_media_, media_busy_until_);
   } else if (buffered_) {
-    if (message.opcode == Opcode::kMemWr) {
-      post(message, address, ready);
-      return;
-    }
-    if (message.opcode != Opcode::kMemAtomic && buffered_->hold(address, message.size)) {
+    if (message.opcode == Opcode::kMemWr) return post(message, address, ready);
+    if (!atomic && buffered_->hold(address, message.size)) {
       ++counts_->buffer_hits;
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
-      answer(message, ready);
-      return;
+      return answer(message, ready);
     }
   }
   to_media(message, address, ready);
@@ -342,19 +344,10 @@ void MemoryController::free_place(Places& places) {
 }
 
 void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
-  if (kind == kPlaceFree) {
-    free_place(writes_ && payload != 0 ? *writes_ : requests_);
-    return;
-  }
+  if (kind == kPlaceFree) return free_place(writes_ && payload != 0 ? *writes_ : requests_);
   auto& message = object_of<Message>(payload);
-  if (kind == kFront) {
-    front_->memory_answered(message);
-    return;
-  }
-  if (kind == kAnswer) {
-    answer(message, kernel_.now());
-    return;
-  }
+  if (kind == kFront) return front_->memory_answered(message);
+  if (kind == kAnswer) return answer(message, kernel_.now());
   if (kind == kRefused) {
     if (failing_ && !failing_->ends(message)) return give_up(message);
     transmit(message, kernel_.now());

@@ -127,7 +127,7 @@ void FixedMedia::access(Message& message, Address address, Time ready) {
     kernel_.schedule(ready, source_, bank, kReady, payload_of(message));
     return;
   }
-  const Time start = data_path_.enter(ready, message.size);
+  const Time start = data_path_.unlimited() ? ready : data_path_.enter(ready, message.size);
   const Time done = start + latency_of(message);
   message.charge(Segment::kMediaQueue, start);
   message.charge(Segment::kMedia, done);

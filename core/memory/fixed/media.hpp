@@ -44,6 +44,7 @@ class FixedMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   Time least_time() const override { return std::min(latencies_[0], latencies_[1]); }
+  bool asks_for_addresses() const override { return !banks_.empty(); }
   bool unlimited() const override { return banks_.empty() && data_path_.unlimited(); }
   void report(MeasureSink& sink) const override;
   void resources(ResourceSink& sink) const override;

@@ -52,6 +52,14 @@ class WaitList {
     (last_ ? last_->next_ : first_) = &waiter;
     last_ = &waiter;
   }
+  /// Leaves and joins at the end.
+  void join_again(Waiter& waiter, Time now) {
+    if (last_ != &waiter) [[unlikely]] {
+      leave(waiter);
+      join(waiter, now);
+    }
+    waiter.since_ = now;
+  }
   /// Leaves from any place.
   void leave(Waiter& waiter) {
     (waiter.previous_ ? waiter.previous_->next_ : first_) = waiter.next_;

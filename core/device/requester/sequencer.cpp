@@ -98,8 +98,7 @@ void Sequencer::take_made() {
 
 void Sequencer::cease() {
   if (!has_work() || work().stream->from_outside()) return;
-  if (waiting_in_) waiting_in_->leave(*this);
-  waiting_in_ = nullptr;
+  wait_no_more();
   source_.cease();
 }
 
@@ -158,7 +157,7 @@ void Sequencer::fetch() {
 }
 
 // What the next access waits for; null: it can be issued.
-WaitList* Sequencer::obstacle() {
+[[gnu::always_inline]] inline WaitList* Sequencer::obstacle() {
   const Access& next = source_.next();
   if (in_flight() >= queue_.size()) return &queue_.slots();
   if (path_.cache() && path_.cache()->victims() >= queue_.size()) return &write_back_buffer_;
@@ -175,30 +174,7 @@ WaitList* Sequencer::obstacle() {
   return nullptr;
 }
 
-void Sequencer::issue_what_can_be_issued() {
-  if (waiting_in_) {
-    waiting_in_->leave(*this);
-    waiting_in_ = nullptr;
-  }
-  while (source_.has_next()) {
-    if (pages_) [[unlikely]]
-      source_.delay(pages_->busy_until());
-    if (const Time earliest = source_.earliest(); earliest > now()) {
-      if (wake_pending_ != earliest) wake_at(wake_pending_ = earliest);
-      return;
-    }
-    waiting_in_ = obstacle();
-    if (waiting_in_) {
-      waiting_in_->join(*this, now());
-      return;
-    }
-    issue();
-    fetch();
-    end_if_out_of_work();
-  }
-}
-
-void Sequencer::issue() {
+[[gnu::always_inline]] inline void Sequencer::issue() {
   const Access& next = source_.next();
   const Time now = this->now();
   if (next.dependence == kAllBefore) [[unlikely]]
@@ -227,6 +203,29 @@ void Sequencer::issue() {
   if (pages_ && pages_->stops(request, next)) [[unlikely]]
     return;
   access(request);
+}
+
+// Most often it waits for a place, makes one request when one is free, and waits there again.
+void Sequencer::issue_what_can_be_issued() {
+  while (source_.has_next()) {
+    if (pages_) [[unlikely]]
+      source_.delay(pages_->busy_until());
+    if (const Time earliest = source_.earliest(); earliest > now()) {
+      if (wake_pending_ != earliest) wake_at(wake_pending_ = earliest);
+      break;
+    }
+    if (WaitList* const list = obstacle()) {
+      if (list == waiting_in_) return list->join_again(*this, now());
+      wait_no_more();
+      waiting_in_ = list;
+      list->join(*this, now());
+      return;
+    }
+    issue();
+    fetch();
+    end_if_out_of_work();
+  }
+  wait_no_more();
 }
 
 void Sequencer::access(Request& request) {

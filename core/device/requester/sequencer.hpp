@@ -129,8 +129,12 @@ class alignas(64) Sequencer final : public Agent,
   inline void wake_at(Time at);
   void fetch();  // the next access from the stream
   void issue_what_can_be_issued();
-  WaitList* obstacle();
-  void issue();
+  void wait_no_more() {
+    if (waiting_in_) waiting_in_->leave(*this);
+    waiting_in_ = nullptr;
+  }
+  inline WaitList* obstacle();
+  inline void issue();
   inline void access(Request& request);
   void access_lines(Request& request);
   void access_memory(Request& request);

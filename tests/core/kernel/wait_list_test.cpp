@@ -43,7 +43,13 @@ TEST(WaitList, JoinsAtTheEndAndLeavesFromAnywhere) {
   RandomStream random(1, "wait_list", "test");
   for (int step = 0; step < 5000; ++step) {
     Waits& waiter = pool[random.below(pool.size())];
-    if (std::find(reference.begin(), reference.end(), &waiter) != reference.end()) {
+    const bool waits = std::find(reference.begin(), reference.end(), &waiter) != reference.end();
+    if (waits && random.below(2) == 0) {
+      list.join_again(waiter, Time{step});
+      std::erase(reference, &waiter);
+      reference.push_back(&waiter);
+      EXPECT_EQ(waiter.since(), Time{step});
+    } else if (waits) {
       list.leave(waiter);
       std::erase(reference, &waiter);
     } else {

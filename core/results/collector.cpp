@@ -147,6 +147,23 @@ Wide Collector::latency_sum_ps() const {
   return all;
 }
 
+[[gnu::always_inline]] inline MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency,
+                                                                           std::uint64_t moved) {
+  MemoryStatistics& target = memory(line.target);
+  target.latency.add(latency);
+  target.payload += moved;
+  if (line.made_by_memory()) {
+    ++target.atomics;
+    target.atomic_payload += moved;
+  } else {
+    // A sum, as nobody can foresee which it is.
+    const std::uint64_t read = answers_read(line.message.opcode) ? 1 : 0;
+    target.reads += read;
+    target.read_payload += moved & -read;
+  }
+  return target;
+}
+
 void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created();
   if (request.failed) [[unlikely]]
@@ -196,22 +213,6 @@ void Collector::line_completed(const Request& line, Time now) {
   kind_of(line).payload += moved;
   if (mix_windows_.kept()) mix_windows_.moved(now, moved);
   count_at_memory(line, latency, moved).lines.add(line.account, latency);
-}
-
-MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency, std::uint64_t moved) {
-  MemoryStatistics& target = memory(line.target);
-  target.latency.add(latency);
-  target.payload += moved;
-  if (line.made_by_memory()) {
-    ++target.atomics;
-    target.atomic_payload += moved;
-  } else {
-    // A sum, as nobody can foresee which it is.
-    const std::uint64_t read = answers_read(line.message.opcode) ? 1 : 0;
-    target.reads += read;
-    target.read_payload += moved & -read;
-  }
-  return target;
 }
 
 void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {

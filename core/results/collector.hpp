@@ -186,7 +186,7 @@ class Collector final : public RequestObserver {
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;
   Wide latency_sum_ps() const;
-  MemoryStatistics& count_at_memory(const Request& line, Time latency, std::uint64_t moved);
+  inline MemoryStatistics& count_at_memory(const Request& line, Time latency, std::uint64_t moved);
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memories_.size()) [[unlikely]]
       make_room_for_memory(node);

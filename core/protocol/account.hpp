@@ -43,6 +43,14 @@ class Account {
     times_[place_of(segment)] += until - mark();
     times_[kMark] = until;
   }
+  /// Does so for who was given the segment, and has looked up beforehand where it is in accounts.
+  void charge_at(std::uint8_t place, Time until) {
+    times_[place] += until - mark();
+    times_[kMark] = until;
+  }
+  static constexpr std::uint8_t place_of(Segment segment) {
+    return kPlaces[static_cast<std::size_t>(segment)];
+  }
   /// Accounts for so much time from the mark on, and moves the mark behind it.
   void charge_next(Segment segment, Time length) {
     times_[place_of(segment)] += length;
@@ -94,9 +102,6 @@ class Account {
  private:
   static constexpr std::size_t kMark = kRare;
 
-  static constexpr std::size_t place_of(Segment segment) {
-    return kPlaces[static_cast<std::size_t>(segment)];
-  }
   // Hidden: a library looks exported data up through a table of addresses.
   [[gnu::visibility("hidden")]] static constexpr std::array<std::uint8_t, kSegmentCount> kPlaces = [] {
     std::array<std::uint8_t, kSegmentCount> places{};

@@ -73,8 +73,8 @@ struct Message {
   void charge(Segment segment, Time until) {
     if (account) account->charge(segment, until);
   }
-  /// Payload bytes that travel in this message: all bits of its size, or none.
-  std::uint64_t payload() const { return size & -static_cast<std::uint64_t>(carries_data(opcode)); }
+  /// Payload bytes that travel in this message: its size, or none.
+  std::uint64_t payload() const { return size * payloads_of(opcode); }
 };
 
 static_assert(offsetof(Message, address) <= 64, "what a hop touches of a message is one cache line");

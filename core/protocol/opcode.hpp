@@ -251,12 +251,16 @@ constexpr Channel channel_of(Opcode opcode) {
   return Channel::kIo;
 }
 
-/// Whether a value is one of these, as a bit of a word: who works on messages of both kinds in turn cannot
+/// Whether a value is one of these, by a bit of a word: who works on messages of both kinds in turn cannot
 /// foresee it, so that a jump would be wrong half of the time.
 template <class Value, class... Values>
-constexpr bool is_among(Value value, Values... values) {
+constexpr std::uint64_t bit_among(Value value, Values... values) {
   const auto bit = [](Value one) { return std::uint64_t{1} << static_cast<unsigned>(one); };
-  return ((bit(value) & (bit(values) | ...)) != 0);
+  return (bit(values) | ...) >> static_cast<unsigned>(value) & 1U;
+}
+template <class Value, class... Values>
+constexpr bool is_among(Value value, Values... values) {
+  return bit_among(value, values...) != 0;
 }
 
 /// Host to device or peer to peer (M2S, H2D), as opposed to the way back. Of CXL.io the class does not say:
@@ -269,11 +273,12 @@ constexpr bool is_downstream(Channel channel) {
 /// The answer to a read of memory, with its data.
 constexpr bool answers_read(Opcode opcode) { return is_among(opcode, Opcode::kMemData, Opcode::kH2DData); }
 
-/// A line or other payload follows the header. That of a BIConflict is reserved, and so none:
-/// docs/model/flit.md.
-constexpr bool carries_data(Opcode opcode) {
-  return is_among(opcode, Opcode::kMemWr, Opcode::kMemData, Opcode::kD2HData, Opcode::kH2DData, Opcode::kMWr,
-                  Opcode::kCplD, Opcode::kMemAtomic);
+/// One if a line or other payload follows the header, else zero. That of a BIConflict is reserved, and so
+/// none: docs/model/flit.md.
+constexpr std::uint64_t payloads_of(Opcode opcode) {
+  return bit_among(opcode, Opcode::kMemWr, Opcode::kMemData, Opcode::kD2HData, Opcode::kH2DData, Opcode::kMWr,
+                   Opcode::kCplD, Opcode::kMemAtomic);
 }
+constexpr bool carries_data(Opcode opcode) { return payloads_of(opcode) != 0; }
 
 }  // namespace cxloom

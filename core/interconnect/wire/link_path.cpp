@@ -16,10 +16,11 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
       headers_{static_cast<std::uint16_t>(setup.cost.header.count()),
                static_cast<std::uint16_t>(setup.cost.data_header.count())},
       receiver_port_(setup.receiver_port),
-      queue_segment_(setup.queue_segment),
+      queue_place_(Account::place_of(setup.queue_segment)),
       direction_(static_cast<std::uint8_t>(setup.direction)),
       own_wire_(setup.wire),
       to_head_taker_(setup.receiver.takes_heads()),
+      queue_segment_(setup.queue_segment),
       owner_port_(setup.owner_port),
       completion_header_(static_cast<std::uint16_t>(setup.cost.completion_header.count())),
       monitor_(kernel.arena().memory()),
@@ -28,22 +29,24 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
                                                   : nullptr),
       turns_(setup.shares_wire ? setup.shares_wire->turns_ : own_turns_.get()) {}
 
-// From the wire, on which its head is since `start`, to the receiver.
+// From the wire, on which its head is since `start`, to the receiver. What it takes is read before anything
+// is written: for all that the compiler knows the account may be a part of this.
 inline void LinkPath::travel(Message& message, Time start) {
-  Time arrival = start + port_delays_ + delay_;
+  const Time port_delays = port_delays_;
+  const Time delay = delay_;
+  const Time pipeline = pipeline_;
+  Time tail = message.tail;
+  if (to_head_taker_) tail = Time{};
+  else message.tail = Time{};
   if (Account* account = message.account) {
-    account->charge(queue_segment_, start);
-    account->charge_next(Segment::kPortDelay, port_delays_);
-    account->charge_next(Segment::kPropagation, delay_);
-    if (!to_head_taker_) account->charge_next(Segment::kSerialization, message.tail);
-  }
-  if (!to_head_taker_) {
-    arrival += message.tail;
-    message.tail = Time{};
+    account->charge_at(queue_place_, start);
+    account->charge_next(Segment::kPortDelay, port_delays);
+    account->charge_next(Segment::kPropagation, delay);
+    account->charge_next(Segment::kSerialization, tail);
   }
   ++message.hops;
   message.port = receiver_port_;
-  deliver(message, arrival + pipeline_);
+  deliver(message, start + port_delays + delay + tail + pipeline);
 }
 
 void LinkPath::depart(Message& message, Time ready) {

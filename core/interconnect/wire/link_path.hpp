@@ -136,10 +136,11 @@ class LinkPath {
   Time pipeline_;
   std::array<std::uint16_t, 2> headers_;  // bytes, as in MessageCost: without and with data
   std::uint16_t receiver_port_;
-  Segment queue_segment_;
+  std::uint8_t queue_place_;  // in accounts
   std::uint8_t direction_;
   Wire own_wire_;
   bool to_head_taker_;
+  Segment queue_segment_;
   std::uint16_t owner_port_;
   std::uint16_t completion_header_;
   WireMonitor monitor_;

@@ -63,8 +63,8 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   }
   const std::uint64_t turns =
       params.turnaround > Time{} ? (sizeof(WireMonitor) + kLine - 1) / kLine * kLine : 0;
-  const std::uint64_t before_channels = (transmitter + rings + kLine - 1) / kLine * kLine;
-  return kElse + turns + 2 * sizeof(LinkEnd) + queued * (before_channels + channels + lines);
+  const std::uint64_t before_channels = (transmitter + kLine - 1) / kLine * kLine;
+  return kElse + turns + 2 * sizeof(LinkEnd) + queued * (before_channels + channels + lines + rings);
 }
 
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,

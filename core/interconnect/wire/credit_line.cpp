@@ -6,12 +6,17 @@
 namespace cxloom {
 
 CreditLine::CreditLine(const CreditUser& user, Time delay, ClassVc vc, std::optional<std::uint32_t> credits)
-    : delay_(delay), user_(user), total_(credits.value_or(0)), vc_(vc), limited_(credits.has_value()) {
-  if (total_ == 0) return;
-  mask_ = std::bit_ceil(total_) - 1;
-  // Not touched before it is used.
+    : delay_(delay),
+      user_(user),
+      total_(credits.value_or(0)),
+      mask_(std::bit_ceil(total_) - 1),
+      vc_(vc),
+      limited_(credits.has_value()) {}
+
+// A link carries messages of a few classes: no credit of the others ever comes back.
+void CreditLine::make_places() {
   place_.coming =
-      static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
+      static_cast<Time*>(user_.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
 }
 
 void CreditLine::send(Time arrival) {

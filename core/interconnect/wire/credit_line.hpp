@@ -51,7 +51,7 @@ class alignas(64) CreditLine {
         vc_(far.vc_),
         limited_(far.limited_),
         sends_(true) {}
-  /// The memory that a line of so many credits takes of the arena.
+  /// The memory that a line of so many credits takes of the arena once one comes back.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
     return std::bit_ceil(credits) * sizeof(Time);
   }
@@ -90,6 +90,8 @@ class alignas(64) CreditLine {
 
   void add(Time arrival) {
     ensure(tail_ - head_ < total_, "more credits come back than there are: a buffer is released twice");
+    if (!place_.coming) [[unlikely]]
+      make_places();
     std::uint32_t place = tail_++;
     if (arrival < latest_) [[unlikely]] {
       for (; place != head_ && arrival < at(place - 1); --place) at(place) = at(place - 1);
@@ -99,6 +101,7 @@ class alignas(64) CreditLine {
     at(place) = arrival;
     if (arrival < wake_before_) wake_user(arrival);
   }
+  void make_places();
   void send(Time arrival);
   // The event of the credit that arrives then.
   void wake_user(Time at);
@@ -108,7 +111,7 @@ class alignas(64) CreditLine {
 
   union Place {
     Time* coming =
-        nullptr;  ///< the arena's: when each credit under way arrives, soonest first; with room for all
+        nullptr;  ///< the arena's: when each credit under way arrives, soonest first; none before the first
     const CreditWay* way;  ///< of one that sends
   };
 

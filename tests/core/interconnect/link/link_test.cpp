@@ -54,6 +54,11 @@ std::uint64_t arena_bytes(const LinkParams& params, bool first_arbitrates) {
   return here() - before - 64;
 }
 
+/// What lines of so many credits take in both directions once one of each class has come back.
+constexpr std::uint64_t ring_bytes(std::size_t classes, std::uint32_t credits) {
+  return 2 * classes * CreditLine::arena_bytes(credits);
+}
+
 // Memory outside of the arena: the names and places in lists that the estimate allows for.
 TEST(Link, TakesTheMemoryThatIsEstimated) {
   constexpr std::uint64_t kElse = 512;
@@ -74,17 +79,19 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   EXPECT_EQ(link_bytes(half, 0), arena_bytes(half, false) + kElse);
   EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
   EXPECT_EQ(link_bytes(turns, 0), arena_bytes(turns, false) + kElse);
-  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + kElse);
-  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + kElse);
+  const std::uint64_t rings = ring_bytes(kChannelCount, 4);
+  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + rings + kElse);
+  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + rings + kElse);
   LinkParams some = plain;
   some.credits.set(Channel::kM2SReq, 37);
-  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + kElse);
+  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + ring_bytes(1, 37) + kElse);
   EXPECT_EQ(link_bytes(some, 0) - link_bytes(plain, 2), lines + 2 * 64 * sizeof(Time));
-  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)), static_cast<double>(arena_bytes(flits, false)),
+  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)),
+              static_cast<double>(arena_bytes(flits, false) + rings),
               0.1 * static_cast<double>(link_bytes(flits, 0)));
 }
 
-TEST(Link, CreditsTakeNothingMoreOfTheArenaWhileTheyAreUsed) {
+TEST(Link, CreditsTakeTheArenaOnceOneComesBack) {
   // Without a limit of bandwidth nothing else is kept of a message, and a credit comes back long after the
   // last has left.
   for (const std::uint32_t credits : {1U, 4U, 37U, 64U, 1000U}) {
@@ -95,14 +102,14 @@ TEST(Link, CreditsTakeNothingMoreOfTheArenaWhileTheyAreUsed) {
     params.delay = 10_ns;
     const Link link = pair.link(params);
     const auto here = [&] {
-      return reinterpret_cast<std::uintptr_t>(pair.kernel.arena().memory().allocate(64, 64));
+      return reinterpret_cast<std::uintptr_t>(pair.kernel.arena().memory().allocate(8, 8));
     };
     test::Messages messages;
     const std::uintptr_t before = here();
     for (std::uint32_t i = 0; i < 3 * credits; ++i) link.forward->send(messages.make(Opcode::kMemWr), 0_ps);
     pair.kernel.run(Time::max(), test::kAllEvents);
     EXPECT_EQ(pair.b.arrivals.size(), 3 * credits);
-    EXPECT_EQ(here() - before, 64U) << credits;
+    EXPECT_EQ(here() - before - 8, CreditLine::arena_bytes(credits)) << credits;
   }
 }
 

@@ -50,13 +50,16 @@ CombiningBuffers::CombiningBuffers(std::uint32_t count, Kernel& kernel, BufferOw
 void CombiningBuffers::store(Request& request) {
   used_ = true;
   if (waiting_.empty() && place(request)) return;
-  if (!is_waited_for(LineAddress::of(request.address))) {
-    Buffer* oldest = nullptr;
-    for (Buffer& each : buffers_)
-      if (each.bytes != 0 && !each.leaves && (!oldest || each.opened < oldest->opened)) oldest = &each;
-    if (oldest) write(*oldest);
-  }
+  if (!is_waited_for(LineAddress::of(request.address))) write_oldest();
   waiting_.push(request);
+}
+
+// Unless all are on their way.
+void CombiningBuffers::write_oldest() {
+  Buffer* oldest = nullptr;
+  for (Buffer& each : buffers_)
+    if (each.bytes != 0 && !each.leaves && (!oldest || each.opened < oldest->opened)) oldest = &each;
+  if (oldest) write(*oldest);
 }
 
 // Into the buffer of its line, or a free one.
@@ -145,11 +148,16 @@ void CombiningBuffers::written(Request& request) {
   serve();
 }
 
+// While somebody waits some buffer is on its way: all were when it came, and may have been given to those
+// before it since.
 void CombiningBuffers::serve() {
   while (!waiting_.empty()) {
     Request& next = waiting_.front();
     if (next.kind == AccessKind::kWrite && next.past) {
-      if (!place(next)) return;
+      if (!place(next)) {
+        if (std::ranges::none_of(buffers_, &Buffer::leaves)) write_oldest();
+        return;
+      }
       waiting_.pop();
       continue;
     }

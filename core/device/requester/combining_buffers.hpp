@@ -72,6 +72,7 @@ class CombiningBuffers {
   bool is_waited_for(LineAddress line) const;
   Buffer* of(LineAddress line);
   void write(Buffer& buffer);
+  void write_oldest();
   void serve();
 
   Kernel& kernel_;

@@ -175,6 +175,22 @@ TEST(MemoryTypes, AStoreToAnotherLineHasTheOldestWritten) {
   EXPECT_EQ(seen.writes, 2);
 }
 
+// Two lines wait for the one buffer, and loads of the second fill the queue: the second is not waited for by
+// a store that comes later. The first gathers once it has the buffer, and is written for the second.
+TEST(MemoryTypes, ALineThatWaitsBehindAnotherOneHasThatWritten) {
+  std::vector<Access> accesses;
+  for (std::uint64_t line = 0; line < 3; ++line) accesses.push_back(small(access_to(64 * line, kStore)));
+  for (int i = 0; i < 3; ++i) accesses.push_back(small(access_to(64 * 2)));
+  const Seen seen = seen_of(host_with({{"combining_buffers", 1}, {"queue", 3}}, accesses, "wc"));
+  const Time round = kPipeline + kRoundTrip;
+  const std::vector<Time> created{Time{}, Time{}, Time{}, kPipeline, round, round * 2};
+  EXPECT_EQ(seen.created, created);
+  EXPECT_EQ(seen.latency[0], kPipeline);
+  EXPECT_EQ(seen.latency[1], round);
+  EXPECT_EQ(seen.latency[2], round * 2);
+  for (std::size_t load = 3; load < 6; ++load) EXPECT_EQ(seen.created[load] + seen.latency[load], round * 4);
+}
+
 TEST(NonTemporal, StoresTakeTheLineOutOfTheCache) {
   const Time fill = kPipeline + kTags + kRoundTrip;
   // Clean: it is dropped.

@@ -87,7 +87,7 @@ void LineVersions::hit(const Kernel& at, NodeId cache, LineAddress line) {
 }
 
 void LineVersions::happens(const Kernel& at, const Happening& what) {
-  if (side_by_side()) notes_.note(part_of(at), at.now(), at.order(), what);
+  if (side_by_side()) notes_.note(part_of(at), at.place(), what);
   else take_in(what);
 }
 

@@ -56,7 +56,7 @@ Time DividedKernels::next_event_time() {
 
 void DividedKernels::move_to(Time now) {
   now_ = now;
-  for (const auto& kernel : kernels_) kernel->now_ = now;
+  for (const auto& kernel : kernels_) kernel->begin_instant(now);
 }
 
 bool DividedKernels::all_idle() const {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
+
+#include "base/units.hpp"
 
 namespace cxloom {
 
@@ -45,6 +48,22 @@ class EventSource {
       (std::uint64_t{1} << kIdentityShift) - (std::uint64_t{1} << kCountShift);
 
   std::uint64_t next_;  // identity, count, and no kind
+};
+
+/// Where what an event does lies among all that the parts of a divided system do.
+///
+/// An instant has rounds: at the end of one who has asked for it settles, which may cause further events.
+/// Within a round what can be done is done in the order of events, so that one that is scheduled by a later
+/// one of the same round comes right behind that: it has the place of the latest before it.
+struct EventPlace {
+  Time at;
+  std::uint64_t order = 0;  ///< the highest of the events of its round in its part so far
+  std::uint32_t round = 0;  ///< of the instant
+
+  /// Neither is, of two that have the same place: they are of one part.
+  bool before(const EventPlace& other) const {
+    return std::tie(at, round, order) < std::tie(other.at, other.round, other.order);
+  }
 };
 
 }  // namespace cxloom

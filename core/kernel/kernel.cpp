@@ -1,6 +1,7 @@
 #include "kernel/kernel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/arena.hpp"
 #include "kernel/kernel_group.hpp"
@@ -132,6 +133,9 @@ constexpr std::size_t kManySettle = 24;
 void Kernel::end_instant() {
   // A handler may cause events at this same instant, and these may ask for its end again.
   settling_now_.swap(settling_);
+  if (std::exchange(settled_at_, now_) != now_) round_ = 0;
+  ++round_;
+  order_ = 0;
   const std::size_t count = settling_now_.size();
   for (std::size_t i = 0; i < count; ++i) {
     if (count >= kManySettle && i + kSettlingAhead < count) {
@@ -173,7 +177,7 @@ void Kernel::count_anew() {
   EventHandler& handler = *next.handler;
   const std::uint64_t payload = next.payload;
   const std::uint8_t kind = next.kind();
-  order_ = next.order;
+  order_ = std::max(order_, next.order);
   if (const Event* const soon = queue_.pop()) soon->handler->foresee(soon->kind() & 0x7fU, soon->payload);
   ++events_;
   try {
@@ -222,7 +226,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
         if (at > limit) break;
         if (!idle()) return events_ - before;
       }
-      now_ = at;
+      begin_instant(at);
     }
     run_event(next);
   }

@@ -46,8 +46,8 @@ class alignas(128) Kernel {
   Time now() const { return now_; }
   /// For what the events touch all the time: it lives as long as the kernel.
   Arena& arena();
-  /// That of the event at hand: (now, order) are the place of what it does among all events.
-  std::uint64_t order() const { return order_; }
+  /// That of what the event at hand does, among all parts of a divided system.
+  EventPlace place() const { return {now_, order_, settled_at_ == now_ ? round_ : 0}; }
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
@@ -132,8 +132,15 @@ class alignas(128) Kernel {
   void end_instant();
   void count_anew();
 
+  void begin_instant(Time at) {
+    now_ = at;
+    order_ = 0;
+  }
+
   Time now_;
-  std::uint64_t order_ = 0;
+  std::uint64_t order_ = 0;  // highest of this round
+  std::uint32_t round_ = 0;  // of the instant whose end was the last to come
+  Time settled_at_{-1};      // that instant
   EventQueue queue_;
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<KernelGroup> own_group_;

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include "base/prefetch_owned.hpp"
-#include "base/units.hpp"
+#include "kernel/event_source.hpp"
 
 namespace cxloom {
 
@@ -21,11 +20,10 @@ class OrderedNotes {
   explicit OrderedNotes(std::size_t parts) : parts_(parts) {}
 
   std::size_t parts() const { return parts_.size(); }
-  /// The part notes something in the event at hand, which has this order among those of its instant
-  /// (Kernel::order).
-  void note(std::size_t part, Time now, std::uint64_t order, const Note& note) {
+  /// The part notes something in the event at hand, at its place (Kernel::place).
+  void note(std::size_t part, const EventPlace& place, const Note& note) {
     std::vector<Noted>& notes = parts_[part].notes;
-    notes.push_back({now, order, note});
+    notes.push_back({place, note});
     prefetch_owned(&notes.back(), kAhead);  // another thread may have read these lines
   }
   /// What was noted is to be told. Nobody notes meanwhile.
@@ -48,8 +46,7 @@ class OrderedNotes {
  private:
   static constexpr std::size_t kAhead = 4;
   struct Noted {
-    Time at;
-    std::uint64_t order;  // of the event, among those of its instant
+    EventPlace place;
     Note note;
   };
   struct alignas(128) Part {
@@ -65,7 +62,7 @@ class OrderedNotes {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (parts_[i].told == parts_[i].gathered.size()) continue;
       const Noted& next = parts_[i].gathered[parts_[i].told];
-      if (least && std::tie(least->at, least->order) < std::tie(next.at, next.order)) continue;
+      if (least && least->place.before(next.place)) continue;
       least = &next;
       of = i;
     }

@@ -75,7 +75,7 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
                          column ? static_cast<std::int32_t>(record.column) : kNone,
                          record.rmw ? std::uint8_t{1} : std::uint8_t{0},
                          static_cast<std::uint8_t>(part)};
-  if (recorder_.side_by_side()) recorder_.notes_.note(part_, kernel_.now(), kernel_.order(), entry);
+  if (recorder_.side_by_side()) recorder_.notes_.note(part_, kernel_.place(), entry);
   else recorder_.put(entry);
 }
 

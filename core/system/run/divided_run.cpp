@@ -1,7 +1,6 @@
 #include "system/run/divided_run.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -177,7 +176,7 @@ void DividedRun::tell_answers() {
     for (std::size_t part = 0; part < untold_.size(); ++part) {
       if (at[part] == untold_[part].size()) continue;
       const PartObserver::Answer& next = untold_[part][at[part]];
-      if (first && std::tie(first->at, first->order) < std::tie(next.at, next.order)) continue;
+      if (first && first->place.before(next.place)) continue;
       first = &next;
       of = part;
     }

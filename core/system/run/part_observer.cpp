@@ -14,7 +14,7 @@ void PartObserver::completed(const Request& request, Time now) {
   if (!side_by_side_) {
     measured_(request.kind, latency, request.failed);
   } else {
-    answers_.push_back({now, kernel_.order(), latency, request.kind, request.failed});
+    answers_.push_back({kernel_.place(), latency, request.kind, request.failed});
     // Another thread may have read these lines.
     prefetch_owned(&answers_.back(), Outbox::kAhead);
   }

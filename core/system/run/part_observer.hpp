@@ -19,8 +19,7 @@ namespace cxloom {
 class alignas(128) PartObserver final : public RequestObserver {
  public:
   struct Answer {
-    Time at;
-    std::uint64_t order;  ///< of the event, among those of its instant
+    EventPlace place;
     Time latency;
     AccessKind kind;
     bool failed;

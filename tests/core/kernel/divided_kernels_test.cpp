@@ -231,5 +231,71 @@ TEST(DividedKernels, TheEndOfAnInstantComesToAllWhoAskedInTheirOrder) {
   }
 }
 
+/// Notes where it is called, and then calls another one of its part in the same instant: itself, or its end
+/// first.
+class Caller final : public EventHandler {
+ public:
+  explicit Caller(Kernel& kernel) : kernel_(kernel), source_(kernel.new_source()) {}
+  void calls(Caller& other, bool at_end) {
+    other_ = &other;
+    at_end_ = at_end;
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override {
+    places.push_back(kernel_.place());
+    if (at_end_) kernel_.at_end_of_instant(*this);
+    else call();
+  }
+  void settle() override { call(); }
+  void schedule(Time at) { kernel_.schedule(at, source_, *this, 0); }
+
+  std::vector<EventPlace> places;
+
+ private:
+  void call() {
+    if (Caller* const other = std::exchange(other_, nullptr)) other->schedule(kernel_.now());
+  }
+
+  Kernel& kernel_;
+  EventSource source_;
+  Caller* other_ = nullptr;
+  bool at_end_ = false;
+};
+
+// In one queue the events of the instant would be: the middle one, the last one, and the first one, which the
+// last one calls. The first one's own order is the lowest.
+TEST(DividedKernels, WhatAnEventCallsInItsInstantHasThePlaceBehindIt) {
+  for (const bool at_end : {false, true}) {
+    DividedKernels kernels(2, 1, kFlight);
+    Caller first(kernels.part(0));
+    Caller middle(kernels.part(1));
+    Caller last(kernels.part(0));
+    last.calls(first, at_end);
+    last.schedule(Time{10});
+    middle.schedule(Time{10});
+    kernels.run_side_by_side(Time{500});
+    ASSERT_EQ(first.places.size(), 1U);
+    EXPECT_TRUE(middle.places[0].before(last.places[0]));
+    EXPECT_TRUE(middle.places[0].before(first.places[0]));
+    EXPECT_FALSE(first.places[0].before(last.places[0]));
+  }
+}
+
+// What follows the end of the instant comes behind all before it, though the order of the first is the
+// lowest.
+TEST(DividedKernels, WhatFollowsTheEndOfAnInstantComesBehindAllBeforeIt) {
+  DividedKernels kernels(2, 1, kFlight);
+  Caller first(kernels.part(0));
+  Caller later(kernels.part(1));
+  first.calls(first, true);
+  first.schedule(Time{10});
+  later.schedule(Time{10});
+  later.schedule(Time{11});
+  kernels.run_side_by_side(Time{500});
+  ASSERT_EQ(first.places.size(), 2U);
+  EXPECT_TRUE(first.places[0].before(later.places[0]));
+  EXPECT_TRUE(later.places[0].before(first.places[1]));
+  EXPECT_TRUE(first.places[1].before(later.places[1]));
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -32,6 +32,7 @@ from validation.featured_systems import featured  # noqa: E402
 from validation.mixed_systems import mixed_systems  # noqa: E402
 from validation.random_systems import systems  # noqa: E402
 from validation.rich_systems import rich_systems  # noqa: E402
+from validation.test_divided_past import past_systems  # noqa: E402
 from validation.test_divided_requesters import requester_systems  # noqa: E402
 
 Spec = dict[str, Any]
@@ -51,7 +52,13 @@ def random_specs(count: int, number: int) -> list[Spec]:
     )
     @given(
         st.one_of(
-            systems(), rich_systems(), coherent_systems(), mixed_systems(), featured(), requester_systems()
+            systems(),
+            rich_systems(),
+            coherent_systems(),
+            mixed_systems(),
+            featured(),
+            requester_systems(),
+            past_systems(),
         ),
         st.integers(1, 5),
     )

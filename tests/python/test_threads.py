@@ -142,11 +142,6 @@ def test_what_happens_to_the_system_is_played_in_one_thread_and_the_rest_in_seve
     ("change", "reason"),
     [
         (("outputs.sharing", True), "outputs.sharing follows stores through all devices"),
-        (
-            ("workload.host0.stores", "non-temporal"),
-            "stores of 'host0' go past its caches, as soon as a buffer has them",
-        ),
-        (("address_map[0].type", "wc"), "stores to memory of other types than wb may be over at once"),
     ],
 )
 def test_what_cannot_be_divided_is_played_in_one_thread_and_says_why(

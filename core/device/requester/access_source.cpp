@@ -98,7 +98,8 @@ Requester::Progress AccessSource::progress(const RequestCount& made) const {
           .issued = made.issued(),
           .issued_before_window = made.issued_before_window(),
           .expected = expected(made),
-          .left_at_least = left_at_least(made)};
+          .left_at_least = left_at_least(made),
+          .may_store_past = has_work() && ((has_next_ && next_.past) || work_.stream->may_store_past())};
 }
 
 std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) const {

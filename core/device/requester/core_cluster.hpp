@@ -56,6 +56,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
     if (workload_->left_at_least() != kEndless) return read;
     return most_ == ~std::uint64_t{0} ? kEndless : read + most_ - accesses_read_;
   }
+  /// Cores make none.
+  bool may_store_past() const override { return false; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   std::optional<std::uint64_t> length() const override { return workload_->length(); }
   std::optional<Value> pages_by_node() const override { return workload_->pages_by_node(); }

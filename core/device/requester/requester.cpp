@@ -9,6 +9,7 @@ Requester::Traits Requester::Traits::of(const RequesterParams& params) {
       .has_cores = params.core.has_value(),
       .core_clock = params.core ? params.core->clock.rate : Rate{},
       .queue = params.queue,
+      .process_time = params.process_time,
       .times_instructions = params.instruction_time > Time{},
       .stores_in_cache = params.cache && params.cache->write_allocate && params.atomics == AtomicsAt::kCache,
       .throttles = params.throttle.has_value(),

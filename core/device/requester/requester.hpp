@@ -42,6 +42,7 @@ class Requester {
     bool has_cores = false;           ///< cores make its accesses
     Rate core_clock = {};             ///< of these
     std::uint32_t queue = 0;          ///< requests in flight at most
+    Time process_time;                ///< each of them takes this at least, wherever it goes
     bool times_instructions = false;  ///< its accesses are spaced by their instruction gaps, if they have any
     bool stores_in_cache = false;     ///< it has a cache, which all stores and atomic operations are made in
     bool throttles = false;           ///< it goes by the load that memories report
@@ -64,6 +65,7 @@ class Requester {
     std::optional<std::uint64_t>
         expected;  ///< accesses in all, where that is known; grows while it waits for the window
     std::uint64_t left_at_least = 0;  ///< accesses that it is sure to make before it may run out of work
+    bool may_store_past = false;      ///< some of these may be stores that go past the caches
     std::uint64_t write_backs = 0;    ///< dirty lines on their way to memory
     std::uint64_t live_requests =
         0;  ///< handed out and not given back, those of the lines of an access included

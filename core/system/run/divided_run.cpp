@@ -97,10 +97,10 @@ bool DividedRun::may_run_side_by_side(Time end) {
     return false;
   }
   if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
-  if (const std::uint64_t until_look = whole_->answers_until_look(); until_look != WholeRun::kNoLook) {
-    if (!forecast_->most_answers() || until_look <= untold_count_ + *forecast_->most_answers()) return false;
-  }
-  return forecast_->far(whole_->next());
+  if (!forecast_->far(whole_->next())) return false;
+  const std::uint64_t until_look = whole_->answers_until_look();
+  if (until_look == WholeRun::kNoLook) return true;
+  return forecast_->most_answers() && until_look > untold_count_ + *forecast_->most_answers();
 }
 
 void DividedRun::play_window(Time end, std::uint64_t most) {

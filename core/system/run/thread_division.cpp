@@ -17,30 +17,17 @@ namespace cxloom {
 
 namespace {
 
-/// The pattern of the workload, or of a phase of it, says so. A trace does not say it beforehand. Nothing
-/// bounds how many of these stores are over in a window.
-bool stores_past_caches(const Spec::Workload& workload) {
-  const auto says_so = [](const Value& pattern) {
-    const Value* const stores = pattern.find("stores");
-    return stores && stores->as_text() && *stores->as_text() == "non-temporal";
-  };
-  return says_so(workload.pattern) || std::ranges::any_of(workload.params.phases, says_so);
-}
-
 /// Why a spec is played in one thread; empty: it need not be.
 std::string undivided_because(const Registry& registry, const Spec& spec) {
   if (spec.outputs.sharing) return "outputs.sharing follows stores through all devices";
   if (!registry.plugins.empty()) return "plug-ins are loaded, which may share what threads must not";
   for (const Spec::Workload& workload : spec.workloads) {
-    if (stores_past_caches(workload))
-      return "stores of '" + workload.device + "' go past its caches, as soon as a buffer has them";
     if (shares(workload)) return "'" + workload.device + "' shares memory by a protocol";
   }
   return {};
 }
 
 std::string undivided_because(const System& system) {
-  if (system.address_map().has_types()) return "stores to memory of other types than wb may be over at once";
   if (system.system_context().replicas) return "hosts agree on which copies of a replicated region are whole";
   return {};
 }

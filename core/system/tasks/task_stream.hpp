@@ -42,6 +42,7 @@ class TaskStream final : public AccessStream, public EventHandler {
   bool next(Access& access) override;
   void want(std::uint32_t thread) override { wanted_ = thread; }
   bool open() const override { return open_; }
+  bool may_store_past() const override { return false; }
   bool wants_answers() const override { return true; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
 

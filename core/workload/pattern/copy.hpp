@@ -53,6 +53,7 @@ class CopyEngine : public AccessStream, public ReactiveStream {
 
   bool next(Access& access) override;
   bool open() const override { return may_begin() || ungiven_ > 0; }
+  bool may_store_past() const override { return false; }
   bool wants_answers() const override { return true; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   std::vector<AddressRange> ranges() const override;

@@ -48,6 +48,7 @@ class LogAppend final : public AccessStream {
   }
 
   std::uint64_t left_at_least() const override { return kEndless; }
+  bool may_store_past() const override { return false; }
   bool next(Access& access) override {
     access = {};
     access.address = params_.base;

@@ -128,6 +128,17 @@ Objects::Objects(const Params& params, const PatternContext& context)
             ranges.back().base.value() + ranges.back().size.count() - ranges.front().base.value()};
 }
 
+// It ends with the first of them.
+std::uint64_t Objects::left_at_least() const {
+  std::uint64_t least = kEndless;
+  for (const Object& object : objects_) least = std::min(least, object.stream->left_at_least());
+  return least;
+}
+
+bool Objects::may_store_past() const {
+  return std::ranges::any_of(objects_, [](const Object& each) { return each.stream->may_store_past(); });
+}
+
 bool Objects::next(Access& access) {
   const double drawn = random_.uniform() * objects_.back().until;
   const auto found =

@@ -42,6 +42,8 @@ class Objects final : public AccessStream {
   Objects(const Params& params, const PatternContext& context);
   bool next(Access& access) override;
   std::optional<AddressRange> range() const override { return range_; }
+  std::uint64_t left_at_least() const override;
+  bool may_store_past() const override;
   bool add_demand(std::vector<DemandPart>& parts) const override;
 
  private:

@@ -68,6 +68,7 @@ class Pattern : public AccessStream {
   bool next(Access& access) final;
   std::optional<AddressRange> range() const final { return AddressRange{Address{base_}, blocks_ * size_}; }
   std::uint64_t left_at_least() const final { return kEndless; }
+  bool may_store_past() const final { return past_; }
   std::uint64_t per_access() const final { return size_ > kMostAtOnce ? size_ / kLineBytes : 1; }
 
  protected:

@@ -134,6 +134,7 @@ class PlacedStream final : public AccessStream, private MovablePages {
   void want(std::uint32_t thread) override { stream_->want(thread); }
   bool repeats() const override { return stream_->repeats(); }
   std::uint64_t left_at_least() const override { return stream_->left_at_least(); }
+  bool may_store_past() const override { return stream_->may_store_past(); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
   std::optional<Value> pages_by_node() const override;
   MovablePages* movable_pages() override { return this; }

@@ -158,6 +158,8 @@ class AccessStream {
   /// Accesses that are sure to come before it may end.
   virtual std::uint64_t left_at_least() const { return 0; }
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
+  /// Some of these may be stores that go past the caches.
+  virtual bool may_store_past() const { return true; }
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

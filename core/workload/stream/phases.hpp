@@ -35,6 +35,9 @@ class PhasedStream final : public AccessStream {
     for (const Phase& phase : phases_) least = std::min(least, phase.stream->left_at_least());
     return least;
   }
+  bool may_store_past() const override {
+    return std::ranges::any_of(phases_, [](const Phase& each) { return each.stream->may_store_past(); });
+  }
   std::uint64_t per_access() const override {
     std::uint64_t most = 1;
     for (const Phase& phase : phases_) most = std::max(most, phase.stream->per_access());

@@ -89,6 +89,7 @@ void TraceStream::refill() {
     if (times_) times_->append(batch.size());
   } while (batch.empty());
   batch_ = std::move(batch);
+  batch_stores_past_ = std::ranges::any_of(batch_, [](const Access& each) { return each.past; });
   before_ = before;
   at_ = 0;
   if (!length_ && !refill_) length_ = read_;

@@ -51,6 +51,7 @@ class TraceStream final : public AccessStream {
 
   /// The accesses of the batch at hand.
   std::uint64_t left_at_least() const override { return batch_.size() - at_; }
+  bool may_store_past() const override { return batch_stores_past_; }
 
   /// Records given so far.
   std::uint64_t count() const { return before_ + at_; }
@@ -74,7 +75,8 @@ class TraceStream final : public AccessStream {
   Want want_;
   std::uint32_t wanted_ = 0;
   std::vector<Access> batch_;
-  std::size_t at_ = 0;        // in the batch; less than its size except at the end
+  std::size_t at_ = 0;  // in the batch; less than its size except at the end
+  bool batch_stores_past_ = false;
   std::uint64_t before_ = 0;  // given from batches before this one
   std::uint64_t read_ = 0;    // records
   std::optional<std::uint64_t> length_;

@@ -51,6 +51,23 @@ TEST(TraceStream, GivesEveryAccessInOrderWhateverTheBatches) {
   }
 }
 
+// The batch at hand is what `left_at_least` counts.
+TEST(TraceStream, SaysOfEachBatchWhetherStoresGoPastTheCaches) {
+  int batch = 0;
+  TraceStream stream([&](std::vector<Access>& accesses) {
+    accesses.resize(2);
+    accesses.back().past = batch == 1;
+    return batch++ < 3;
+  });
+  Access access;
+  for (const bool past : {false, true, false}) {
+    EXPECT_EQ(stream.may_store_past(), past);
+    EXPECT_EQ(stream.left_at_least(), 2U);
+    stream.next(access);
+    stream.next(access);
+  }
+}
+
 TEST(TraceStream, KnowsItsLengthWhenTheLastBatchIsIn) {
   Batches batches{{2, 3}};
   TraceStream stream(batches.refill());

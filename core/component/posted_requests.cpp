@@ -45,13 +45,15 @@ PostedRequests::Part& PostedRequests::owner_of(const Request& request) {
   return *parts_[request.message.tag % parts_.size()];
 }
 
-// It is not looked up in the pool: another part may take from that now. A request begins with its message.
+// A request begins with its message. It may be of another pool, as those of a plug-in are. Where parts run
+// side by side there is no plug-in, and another part may take from the pool now: it is not looked up.
 Request* PostedRequests::of(const Message& message) {
   static_assert(offsetof(Request, message) == 0);
   const std::uint64_t begin = payload_of(message);
   if (!message.account || payload_of(*message.account) != begin + offsetof(Request, account)) return nullptr;
   auto& request = object_of<Request>(begin);
-  return message.tag / parts_.size() == request.index ? &request : nullptr;
+  if (message.tag / parts_.size() != request.index) return nullptr;
+  return side_by_side() || owner_of(request).pool.find(request.index) == &request ? &request : nullptr;
 }
 
 void PostedRequests::give_back(const Kernel& at, Request& request) {

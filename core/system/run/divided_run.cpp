@@ -91,11 +91,12 @@ std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
 }
 
 bool DividedRun::may_run_side_by_side(Time end) {
-  if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
+  // First of all: what was foreseen before this is over, also where the window is merged anyway.
   if (kernels_.control().next_event_time() < end || whole_->unsettled()) {
     forecast_->begin_anew();
     return false;
   }
+  if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
   if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
   if (!forecast_->far(whole_->next())) return false;
   const std::uint64_t until_look = whole_->answers_until_look();

@@ -40,8 +40,11 @@ class alignas(128) PartObserver final : public RequestObserver {
         livelock_watch_(livelock_watch) {}
 
   /// Parts run side by side from now on, or do not.
-  void go_side_by_side(bool side_by_side) { side_by_side_ = side_by_side; }
-  /// Somebody has run out of work while parts ran side by side, and the measured window was open.
+  void go_side_by_side(bool side_by_side) {
+    side_by_side_ = side_by_side;
+    if (side_by_side) overlooked_ = false;
+  }
+  /// Somebody has run out of work while parts ran side by side lately, and the measured window was open.
   bool overlooked_end_of_work() const { return overlooked_; }
 
   RequestObserver& observer() { return *observer_; }

@@ -85,6 +85,8 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   LineState held(LineAddress line) const { return lines_.find(line).state; }
   /// Null: nothing is under way for the line.
   const CacheTransaction* under_way(LineAddress line) const { return lines_.under_way(line); }
+  /// The lines of a memory for which something is under way.
+  std::vector<LineAddress> under_way_to(NodeId memory) { return lines_.under_way_to(memory); }
   const HomeProtocols& protocols() const { return protocols_; }
   const MshrFile& mshrs() const { return mshrs_; }
   /// Null: nothing fails.

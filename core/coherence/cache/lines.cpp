@@ -111,6 +111,14 @@ CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::De
   return transaction;
 }
 
+// A transaction that is over has no line in the table, or one that has another transaction.
+std::vector<LineAddress> CacheLines::under_way_to(NodeId target) {
+  std::vector<LineAddress> lines;
+  for (std::uint32_t index = 0; const Transaction* const each = transactions_.find(index); ++index)
+    if (each->target == target && under_way(each->line) == each) lines.push_back(each->line);
+  return lines;
+}
+
 void CacheLines::close(Transaction& transaction) {
   lines_.remove(transaction.line);
   transactions_.give_back(transaction);

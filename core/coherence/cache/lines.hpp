@@ -73,6 +73,8 @@ class CacheLines {
   /// The transaction of a line; null: there is none.
   Transaction* under_way(LineAddress line) const { return lines_.find(line); }
   Transaction& transaction(std::uint32_t tag) { return transactions_.at(tag); }
+  /// The lines with one, whose memory is `target`.
+  std::vector<LineAddress> under_way_to(NodeId target);
   /// Begins one for a line without, whose memory is at `place`.
   Transaction& open(LineAddress line, const AddressMap::DecodedAddress& place);
   /// The end of one.

@@ -42,11 +42,7 @@ class Removal::Leaver : public PagesLeaving {
   }
   void flush() { requester_.flush_lines(lines_to_flush(), *this); }
 
-  void page_left(const PageMove& move) override {
-    removal_.bytes_moved_ += move.bytes;
-    page_ = move.bytes;
-    left_.push_back(move.from);
-  }
+  void page_left(const PageMove& move) override { removal_.bytes_moved_ += move.bytes; }
   void page_stays() override { ++stayed_; }
   // A page that was on its way there when the orders were given is there only now, and has not been tried.
   void order_over() override {
@@ -59,21 +55,15 @@ class Removal::Leaver : public PagesLeaving {
   void flushed() override { removal_.program_over(0); }
 
  private:
-  // What the cache holds of the memory, and lines of pages that were there which it is writing back.
-  std::vector<LineAddress> lines_to_flush() const {
-    const CacheAgent* const cache = requester_.cache();
+  // What the cache holds of the memory, and what it is writing back there.
+  std::vector<LineAddress> lines_to_flush() {
+    CacheAgent* const cache = requester_.losing_cache();
     if (!cache) return {};
-    std::vector<LineAddress> lines;
+    std::vector<LineAddress> lines = cache->under_way_to(removal_.memory_);
     cache->levels().for_each_line([&](LineAddress line) {
       const auto place = removal_.system_.address_map().find(line.address());
       if (place->target == removal_.memory_) lines.push_back(line);
     });
-    for (const Address frame : left_) {
-      for (std::uint64_t at = 0; at < page_; at += kLineBytes) {
-        const LineAddress line = LineAddress::of(Address{frame.value() + at});
-        if (cache->under_way(line)) lines.push_back(line);
-      }
-    }
     std::ranges::sort(lines, {}, &LineAddress::number);
     lines.erase(std::ranges::unique(lines, {}, &LineAddress::number).begin(), lines.end());
     removal_.lines_flushed_ += static_cast<std::uint64_t>(std::ranges::count_if(
@@ -87,10 +77,8 @@ class Removal::Leaver : public PagesLeaving {
   std::vector<std::size_t> nodes_;
   std::vector<std::size_t> to_;
   Rate rate_;
-  std::size_t orders_ = 0;     // that are not over
-  std::uint64_t stayed_ = 0;   // pages of them
-  std::uint64_t page_ = 0;     // bytes
-  std::vector<Address> left_;  // frames that pages have left
+  std::size_t orders_ = 0;    // that are not over
+  std::uint64_t stayed_ = 0;  // pages of them
 };
 
 Removal::Removal(const Kernel& kernel, System& system, NodeId memory, std::function<void()> changed)

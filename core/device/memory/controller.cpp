@@ -134,7 +134,8 @@ void MemoryController::start() {
   versions_ = endpoint().system_context().versions.get();
   shared_ = endpoint().system_context().shared.get();
   replicas_ = ReplicaSets::with_versions(endpoint().system_context().replicas.get());
-  asks_for_addresses_ = media_->asks_for_addresses() || buffered_ || extents_ || sparing_ || atomics_;
+  asks_for_addresses_ = media_->asks_for_addresses();
+  straight_ = !buffered_ && !extents_ && !sparing_ && !atomics_;
   answers_in_its_instant_ =
       buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
 }
@@ -173,11 +174,16 @@ void MemoryController::admit(Message& message, Places& places) {
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
   const bool atomic = message.opcode == Opcode::kMemAtomic;
+  const bool straight = straight_ && !atomic;
   Address address;
-  if (asks_for_addresses_ || atomic) {
+  if (asks_for_addresses_ || !straight) {
     const auto* const region = endpoint().system_context().map->region_of(message.address);
     ensure(region, "a request to an address that no region holds");
     address = AddressMap::address_at(*region, message.address, endpoint().id());
+  }
+  if (straight) [[likely]] {
+    ++in_media_;
+    return media_->access(message, address, ready);
   }
   if (extents_) [[unlikely]] {
     if (!extents_->holds(address, message.size, message.requester)) {
@@ -188,7 +194,7 @@ void MemoryController::admit(Message& message, Places& places) {
     }
   }
   if (atomic && !atomics_) [[unlikely]] {
-    asks_for_addresses_ = true;  // others wait for it that go to its line
+    straight_ = false;  // others wait for it that go to its line
     atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
     atomics_->wait_for(in_media_, media_busy_until_);
   } else if (buffered_) {
@@ -231,19 +237,14 @@ void MemoryController::post(Message& message, Address address, Time ready) {
 }
 
 void MemoryController::media_done(Message& message, Time at) {
-  if (sparing_ && sparing_->media_done(message, at)) [[unlikely]]
-    return;
-  if (atomics_) [[unlikely]] {
-    if (atomics_->media_done(message, at)) return;
-  } else {
-    --in_media_;
-    media_busy_until_ = std::max(media_busy_until_, at);
+  if (!straight_) [[unlikely]] {
+    if (sparing_ && sparing_->media_done(message, at)) return;
+    if (atomics_ && atomics_->media_done(message, at)) return;
   }
+  --in_media_;  // which nobody asks for once there was an atomic operation
+  media_busy_until_ = std::max(media_busy_until_, at);
   const bool write = message.opcode == Opcode::kMemWr;
-  if (buffered_ && write) {
-    kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
-    return;
-  }
+  if (write && buffered_) return kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
   if (places_of(message).limit) kernel_.schedule(at, source_, *this, kPlaceFree, write);
   answer(message, at);
 }

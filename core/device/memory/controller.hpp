@@ -139,7 +139,7 @@ class alignas(64) MemoryController final : public Agent,
   void post(Message& message, Address address, Time ready);
   SparingUnit& sparing_unit() {
     if (!sparing_) {
-      asks_for_addresses_ = true;
+      straight_ = false;
       sparing_ = std::make_unique<SparingUnit>(kernel_, source_, endpoint(),
                                                static_cast<SparingUnit::SparedController&>(*this), spares_);
     }
@@ -165,7 +165,8 @@ class alignas(64) MemoryController final : public Agent,
   bool counts_present_ = false;          // with `logical_` or `qos_`
   bool answers_in_its_instant_ = false;  // what the media promise for later leaves by an event of its own
   bool releases_when_taken_ = false;     // the receive buffer of a request
-  bool asks_for_addresses_ = true;       // somebody here wants to know where in the memory an access goes
+  bool asks_for_addresses_ = true;       // the media do
+  bool straight_ = false;                // nothing stands between it and the media
   std::uint32_t in_media_ = 0;           // without an end yet; counted until the first atomic operation
   std::unique_ptr<Media> media_;
   std::unique_ptr<Places> writes_;            // none: with the others

@@ -84,11 +84,12 @@ bool CacheAgent::serves(const Request& request, LineState state) const {
 }
 
 // The line may have gone to a level behind since it came.
-void CacheAgent::perform(Request& request, std::uint32_t level) {
+void CacheAgent::perform(Request& request, const CacheLevels::LookupResult& found) {
   const LineAddress line = LineAddress::of(request.address);
   if (request.kind == AccessKind::kFlush) return lines_.flush(line, request);
-  if (level > 0) lines_.use(line, level);
-  if (request.kind != AccessKind::kRead) lines_.mark_dirty(line);
+  if (found.level > 0) lines_.use(line, found.level);
+  if (request.kind != AccessKind::kRead)
+    found.level > 0 ? lines_.mark_dirty(line) : lines_.mark_dirty(found.slot);
   observers_.performed(request, line);
 }
 
@@ -101,15 +102,15 @@ void CacheAgent::retry(Request& request) {
 }
 
 // Whether it is a hit; if not it waits for what it lacks.
-bool CacheAgent::attempt(Request& request, CacheLevels::LookupResult found) {
+bool CacheAgent::attempt(Request& request, const CacheLevels::LookupResult& found) {
   const LineAddress line = LineAddress::of(request.address);
   if (Transaction* const under_way = lines_.under_way(line)) {  // wait for its end
     under_way->waiting.push(request);
     return under_way->doing == Doing::kOperate && serves(request, found.state);
   }
   if (serves(request, found.state)) {
-    if (found.level == 0 && request.kind != AccessKind::kFlush) lines_.use(line, 0);
-    perform(request, found.level);
+    if (found.level == 0 && request.kind != AccessKind::kFlush) lines_.touch(found.slot);
+    perform(request, found);
     if (request.kind == AccessKind::kAtomic) {
       atomics_.operate(lines_.open(line, place_of(*this, request.id, line.address())), request);
     } else {
@@ -287,9 +288,9 @@ void CacheAgent::finish_read(Transaction& transaction) {
     transaction.worsen(Flaw::kInVain);
   const Flaw flaw = transaction.flaw;
   if (flaw == Flaw::kNone || (flaw == Flaw::kPoisoned && transaction.overwrites())) {
-    lines_.fill(transaction.line, transaction.granted);
+    const Slot slot = lines_.fill(transaction.line, transaction.granted);
     if (prefetch_ && !transaction.prefetch) prefetch_->filled(transaction.line);
-    serve_waiting(transaction, Flaw::kNone);
+    serve_waiting(transaction, Flaw::kNone, {0, transaction.granted, slot});
   } else if (flaw == Flaw::kInVain) {
     if (transaction.snoop && !transaction.asked) snoops_.answer_waiting(transaction);
     Request& first = transaction.waiting.front();
@@ -327,17 +328,17 @@ void CacheAgent::end_upgrade(Transaction& transaction, const Message& message) {
 }
 
 // Serves those that wait, in order, up to the first that needs more than what was granted. Poison is no
-// matter to who overwrites it.
-void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw) {
+// matter to who overwrites it. `held`: where the line is.
+void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw, const CacheLevels::LookupResult& held) {
   const NodeId target = transaction.target;
   const std::uint16_t hops = transaction.waiting.front().message.hops;
   const bool failed = flaw != Flaw::kNone;
-  while (!transaction.waiting.empty()) {
+  for (bool first = true; !transaction.waiting.empty(); first = false) {
+    const CacheLevels::LookupResult found = first ? held : lines_.find(transaction.line);
     Request& request = transaction.waiting.front();
     if (!failed) {
-      const CacheLevels::LookupResult found = lines_.find(transaction.line);
       if (!serves(request, found.state)) return;
-      if (&request != transaction.prefetch) perform(request, found.level);
+      if (&request != transaction.prefetch) perform(request, found);
     } else {
       if (flaw == Flaw::kPoisoned && request.writes_whole_line()) return;
       if (flaw == Flaw::kPoisoned) request.message.poisoned = true;

@@ -104,10 +104,11 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   Time now() const override;
 
   // Requests.
-  bool attempt(Request& request, CacheLevels::LookupResult found);
+  // By reference: put together in registers, and taken apart, they would pass through memory in two widths.
+  bool attempt(Request& request, const CacheLevels::LookupResult& found);
   void retry(Request& request);
   bool serves(const Request& request, LineState state) const;
-  void perform(Request& request, std::uint32_t level);
+  void perform(Request& request, const CacheLevels::LookupResult& found);
   void launch(Transaction& transaction, Request& request, LineState held);
   void answer_later(Request& request);
   void answer(Request& request);
@@ -127,7 +128,10 @@ class CacheAgent final : public Agent, private HomeProtocol::Cache, private Pref
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;
   void finish_read(Transaction& transaction);
-  void serve_waiting(Transaction& transaction, Flaw flaw);
+  void serve_waiting(Transaction& transaction, Flaw flaw) {
+    serve_waiting(transaction, flaw, lines_.find(transaction.line));
+  }
+  void serve_waiting(Transaction& transaction, Flaw flaw, const CacheLevels::LookupResult& held);
   bool usable(Transaction& transaction, const Message& message);
   void end_upgrade(Transaction& transaction, const Message& message);
 

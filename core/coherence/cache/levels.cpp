@@ -24,7 +24,7 @@ CacheLevels::CacheLevels(const CacheAgentParams& params, const VictimRegistry& v
 
 CacheLevels::LookupResult CacheLevels::find_behind(LineAddress line, Slot first) const {
   LookupResult found{first == kNoSlot ? count() : 0,
-                     first == kNoSlot ? LineState::kInvalid : levels_[0].array.state(first)};
+                     first == kNoSlot ? LineState::kInvalid : levels_[0].array.state(first), first};
   for (std::uint32_t level = 1; level < count(); ++level) {
     const CacheArray& array = levels_[level].array;
     const Slot slot = array.lookup(line);
@@ -47,9 +47,11 @@ void CacheLevels::bring_nearer(LineAddress line, std::uint32_t level, std::vecto
   drop_held(gone);
 }
 
-void CacheLevels::fill(LineAddress line, LineState state, std::vector<Gone>& gone) {
-  for (std::uint32_t level = count(); level-- > 0;) place(level, line, state, gone);
+Slot CacheLevels::fill(LineAddress line, LineState state, std::vector<Gone>& gone) {
+  Slot nearest = kNoSlot;
+  for (std::uint32_t level = count(); level-- > 0;) nearest = place(level, line, state, gone);
   if (count() > 1) drop_held(gone);
+  return nearest;
 }
 
 // A line on its way in may be the victim of another that it pushes back, and still arrive nearer.
@@ -57,9 +59,10 @@ void CacheLevels::drop_held(std::vector<Gone>& gone) const {
   std::erase_if(gone, [&](const Gone& each) { return find(each.line).state != LineState::kInvalid; });
 }
 
-void CacheLevels::place(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone) {
+Slot CacheLevels::place(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone) {
   const CacheArray::Insertion insertion = levels_[level].array.insert(line, state);
   if (insertion.evicted()) leaves(level, insertion.victim, insertion.victim_state, gone);
+  return insertion.slot;
 }
 
 void CacheLevels::leaves(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone) {

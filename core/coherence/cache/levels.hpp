@@ -26,6 +26,7 @@ class CacheLevels {
   struct LookupResult {
     std::uint32_t level;
     LineState state;
+    Slot slot = kNoSlot;  ///< in the first level, if it is there
   };
 
   /// Random victims are keyed by (seed, component).
@@ -42,9 +43,11 @@ class CacheLevels {
   LookupResult find(LineAddress line) const {
     const Slot slot = levels_[0].array.lookup(line);
     if (levels_.size() == 1) [[likely]]
-      return {0, slot == kNoSlot ? LineState::kInvalid : levels_[0].array.state(slot)};
+      return {0, slot == kNoSlot ? LineState::kInvalid : levels_[0].array.state(slot), slot};
     return find_behind(line, slot);
   }
+  /// The line of a slot of the first level was used.
+  void touch(Slot slot) { levels_[0].array.touch(slot); }
   /// The line was used, and is in that level: it comes nearer. What leaves goes to `gone`.
   void use(LineAddress line, std::uint32_t level, std::vector<Gone>& gone) {
     CacheArray& first = levels_[0].array;
@@ -54,13 +57,14 @@ class CacheLevels {
       bring_nearer(line, level, gone);
     }
   }
-  /// Takes in a line that is nowhere, into all levels.
-  void fill(LineAddress line, LineState state, std::vector<Gone>& gone);
+  /// Takes in a line that is nowhere, into all levels. Returns its slot in the first.
+  Slot fill(LineAddress line, LineState state, std::vector<Gone>& gone);
   /// The line, which is in the first level, is written: only this copy is the latest.
   void mark_dirty(LineAddress line) {
     CacheArray& first = levels_[0].array;
     first.mark_dirty(first.lookup(line));
   }
+  void mark_dirty(Slot slot) { levels_[0].array.mark_dirty(slot); }
   /// Calls `visit(line)` for each line of each level: of one that is in several, as often. It changes
   /// nothing.
   template <class Visit>
@@ -83,7 +87,7 @@ class CacheLevels {
   LookupResult find_behind(LineAddress line, Slot first) const;
   void bring_nearer(LineAddress line, std::uint32_t level, std::vector<Gone>& gone);
   void drop_held(std::vector<Gone>& gone) const;
-  void place(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone);
+  Slot place(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone);
   void leaves(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone);
 
   std::vector<Level> levels_;

@@ -25,10 +25,11 @@ void CacheLines::use(LineAddress line, std::uint32_t level) {
   if (level > 0) evict_gone();
 }
 
-void CacheLines::fill(LineAddress line, LineState state) {
-  levels_.fill(line, state, gone_);
+Slot CacheLines::fill(LineAddress line, LineState state) {
+  const Slot slot = levels_.fill(line, state, gone_);
   occupy(agent_.endpoint().now(), fill_time_);
   evict_gone();
+  return slot;
 }
 
 void CacheLines::clean(LineAddress line, bool keeps) {
@@ -107,7 +108,7 @@ CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::De
     if (const auto* const home = agent_.endpoint().system_context().roles.of<CoherenceHome>(place.home))
       home->expect(line);
   }
-  lines_.add(line, transaction);
+  lines_.add(transaction);
   return transaction;
 }
 
@@ -120,7 +121,7 @@ std::vector<LineAddress> CacheLines::under_way_to(NodeId target) {
 }
 
 void CacheLines::close(Transaction& transaction) {
-  lines_.remove(transaction.line);
+  lines_.remove(transaction);
   transactions_.give_back(transaction);
 }
 

@@ -14,7 +14,7 @@
 #include "coherence/cache/params.hpp"
 #include "coherence/cache/prefetch_unit.hpp"
 #include "coherence/cache/transaction.hpp"
-#include "coherence/common/line_table.hpp"
+#include "coherence/common/transaction_table.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
 #include "kernel/pool.hpp"
@@ -42,6 +42,10 @@ class CacheLines {
   CacheLevels::LookupResult find(LineAddress line) const { return levels_.find(line); }
   void set_state(LineAddress line, LineState state) { levels_.set_state(line, state); }
   void mark_dirty(LineAddress line) { levels_.mark_dirty(line); }
+  /// The line of a slot of the first level is written.
+  void mark_dirty(Slot slot) { levels_.mark_dirty(slot); }
+  /// An access uses the line of that slot.
+  void touch(Slot slot) { levels_.touch(slot); }
   /// The line is in no level any more.
   void drop(LineAddress line) {
     set_state(line, LineState::kInvalid);
@@ -64,8 +68,8 @@ class CacheLines {
   void flushed(const Transaction& transaction, Request& request);
   /// An access uses a line that is in that level. It comes to the first; others may leave for it.
   void use(LineAddress line, std::uint32_t level);
-  /// A line comes in. Others may leave for it.
-  void fill(LineAddress line, LineState state);
+  /// A line comes in. Others may leave for it. Returns its slot in the first level.
+  Slot fill(LineAddress line, LineState state);
   /// When what the arrays do next for so long is done: fills and clearing of lines keep them busy.
   Time occupy(Time from, Time length);
   Time busy_until() const { return busy_until_; }
@@ -117,7 +121,7 @@ class CacheLines {
   Time pipeline_;                        // from the making of a request until it leaves
   std::vector<CacheLevels::Gone> gone_;  // lines that have just left
   Time busy_until_;
-  LineTable<Transaction> lines_;
+  TransactionTable<Transaction> lines_;
   Pool<Transaction> transactions_;
   std::uint64_t evictions_ = 0;
   std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop, or a request, waits for

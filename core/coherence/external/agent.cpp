@@ -54,7 +54,7 @@ CacheTransaction& ExternalCache::open(LineAddress line) {
   const AddressMap::DecodedAddress place = place_of(*this, 0, line.address());
   CacheTransaction& transaction = transactions_.take();
   transaction.begin(line, place, protocols_.of(place, endpoint().id()));
-  lines_.add(line, transaction);
+  lines_.add(transaction);
   return transaction;
 }
 
@@ -217,7 +217,7 @@ void ExternalCache::conclude(CacheTransaction& transaction) {
     transaction.snoop_account.charge(Segment::kSnoop, now());
     hand_out(transaction);
   } else if (transaction.waiting.empty()) {
-    lines_.remove(transaction.line);
+    lines_.remove(transaction);
     transactions_.give_back(transaction);
   } else {
     launch(transaction);

@@ -11,7 +11,7 @@
 #include "coherence/cache/home_protocol.hpp"
 #include "coherence/cache/home_protocols.hpp"
 #include "coherence/cache/transaction.hpp"
-#include "coherence/common/line_table.hpp"
+#include "coherence/common/transaction_table.hpp"
 #include "coherence/external/outside_cache.hpp"
 #include "coherence/external/outside_lines.hpp"
 #include "component/endpoint.hpp"
@@ -90,7 +90,7 @@ class ExternalCache final : public Agent, private HomeProtocol::Cache {
   HomeProtocols protocols_;
   GrantedLines granted_;
   LeavingLines leaving_;
-  LineTable<CacheTransaction> lines_;
+  TransactionTable<CacheTransaction> lines_;
   Pool<CacheTransaction> transactions_;
   Pool<CacheSnoop> snoops_;
   HandleTable<CacheTransaction*> outside_snoops_;  // that the outside has, by the transactions of their lines

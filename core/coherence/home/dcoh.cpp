@@ -105,9 +105,9 @@ bool Dcoh::take_out_of_turn(Message& message) {
     complete(message, Opcode::kCmp);
     return true;
   }
-  const Slot held = filter().find(line);
+  Slot held = filter().find(line);
   if (message.meta == MetaValue::kInvalid) {
-    drop_owner(line, peers().known(message.source));
+    held = drop_owner_of(held, peers().known(message.source));
   } else if (message.meta == MetaValue::kShared && held != kNoSlot) {
     filter().set_state(held, FilterState::kShared);
   }
@@ -115,7 +115,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
   // snoop waits.
   Transaction* const behind = under_way(line);
   if (behind) ++behind->write_backs;
-  access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);
+  access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line, held), behind);
   return true;
 }
 

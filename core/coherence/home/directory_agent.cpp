@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "coherence/common/coherence_home.hpp"
-#include "component/component_time.hpp"
 #include "component/failures.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
@@ -36,14 +35,6 @@ void DirectoryAgent::start() {
   filter_ = std::make_unique<SnoopFilter>(filter_params_, endpoint().system_context().cache_count(), victims_,
                                           RandomStream(seed_, endpoint().name(), "filter victims"));
   if (endpoint().system_context().failures) losses_ = std::make_unique<LineLosses>(*filter_, counts_);
-}
-
-Time DirectoryAgent::now() const { return endpoint().now(); }
-
-AddressMap::DecodedAddress DirectoryAgent::place_of(Address address) const {
-  const auto* const region = endpoint().system_context().map->region_of(address);
-  ensure(region != nullptr, "a request to an address that no region holds");
-  return AddressMap::decode_in(*region, address);
 }
 
 // ---- Requests, of a line one after the other
@@ -113,7 +104,7 @@ DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
   Transaction& transaction = work_.transactions.take();
   transaction.line = line;
   transaction.open = true;
-  work_.lines.add(line, transaction);
+  work_.lines.add(transaction);
   return transaction;
 }
 
@@ -406,7 +397,7 @@ void DirectoryAgent::close(Transaction& transaction) {
       filter_->unpin(transaction.slot);
     }
   }
-  work_.lines.remove(transaction.line);
+  work_.lines.remove(transaction);
   MessageQueue waiting = transaction.waiting;
   const bool in_page = transaction.in_page;
   const LineAddress line = transaction.line;

@@ -21,6 +21,7 @@
 #include "coherence/home/directory_work.hpp"
 #include "coherence/home/line_losses.hpp"
 #include "coherence/home/snoop_filter.hpp"
+#include "component/component_time.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
 #include "kernel/windowed.hpp"
@@ -156,9 +157,13 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// Whether `take_back` is to be called.
   void take_back_lines(bool on) { takes_back_ = on; }
 
-  Time now() const;
+  Time now() const { return endpoint().now(); }
   /// Where an address is that some region holds.
-  AddressMap::DecodedAddress place_of(Address address) const;
+  AddressMap::DecodedAddress place_of(Address address) const {
+    const auto* const region = endpoint().system_context().map->region_of(address);
+    ensure(region != nullptr, "a request to an address that no region holds");
+    return AddressMap::decode_in(*region, address);
+  }
   /// It keeps the lines of that place coherent.
   bool keeps(const AddressMap::DecodedAddress& place) const {
     return place.coherent() && place.home == endpoint().id();
@@ -203,13 +208,15 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// All of the answer to a snoop is in; `account` is that of the part that came last.
   void snoop_answered(Snoop& snoop, const Account& account);
   /// The cache holds the line no more. A pinned entry goes with the transaction that pins it.
-  void drop_owner(LineAddress line, std::uint32_t peer) {
-    const Slot slot = filter_->find(line);
-    if (slot == kNoSlot || peer == DirectoryPeers::kNone) return;
+  void drop_owner(LineAddress line, std::uint32_t peer) { drop_owner_of(filter_->find(line), peer); }
+  /// It does the same for an entry, if there is one, and returns the entry that is left.
+  Slot drop_owner_of(Slot slot, std::uint32_t peer) {
+    if (slot == kNoSlot || peer == DirectoryPeers::kNone) return slot;
     filter_->remove_owner(slot, peer);
-    if (filter_->has_owners(slot) || filter_->pinned(slot)) return;
+    if (filter_->has_owners(slot) || filter_->pinned(slot)) return slot;
     filter_->erase(slot);
     retry_waiting_for_room();
+    return kNoSlot;
   }
   /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the
   /// memory `failed`.
@@ -217,9 +224,10 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// Something is under way for a line that had nothing.
   Transaction& open(LineAddress line);
   /// Opens a transaction for a line whose entry, if it has one, stays where it is.
-  Transaction& open_entry(LineAddress line) {
+  Transaction& open_entry(LineAddress line) { return open_entry(line, filter_->find(line)); }
+  Transaction& open_entry(LineAddress line, Slot slot) {
     Transaction& transaction = open(line);
-    if (const Slot slot = filter_->find(line); slot != kNoSlot) take_entry(transaction, slot);
+    if (slot != kNoSlot) take_entry(transaction, slot);
     return transaction;
   }
   /// Sends the second message of an answer of two parts, if the requester has given one.

@@ -31,7 +31,7 @@ void DirectoryWork::abandon(const std::function<void(Message&)>& lose) {
     transaction->open = false;
     if (transaction->request) lose(*transaction->request);
     while (!transaction->waiting.empty()) lose(transaction->waiting.pop());
-    lines.remove(transaction->line);
+    lines.remove(*transaction);
     transactions.give_back(*transaction);
   }
 }

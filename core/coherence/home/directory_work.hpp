@@ -8,8 +8,8 @@
 
 #include "base/prefetch.hpp"
 #include "base/units.hpp"
-#include "coherence/common/line_table.hpp"
 #include "coherence/common/snoop_for.hpp"
+#include "coherence/common/transaction_table.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/account.hpp"
 #include "protocol/message.hpp"
@@ -81,7 +81,7 @@ struct alignas(kCacheLine) DirectoryAccess {
 };
 
 struct DirectoryWork {
-  LineTable<DirectoryTransaction> lines;
+  TransactionTable<DirectoryTransaction> lines;
   Pool<DirectoryTransaction> transactions;
   Pool<DirectorySnoop> snoops;
   Pool<DirectoryAccess> accesses;

@@ -19,9 +19,7 @@ bool is_among(NodeId node, const std::vector<NodeId>& nodes) {
 
 bool RecallingAgent::is_recalled(NodeId cache) const { return is_among(cache, recalled_); }
 
-bool RecallingAgent::has_left(const AddressMap::DecodedAddress& place) const {
-  return !left_.empty() && is_among(place.target, left_);
-}
+bool RecallingAgent::has_left(NodeId memory) const { return is_among(memory, left_); }
 
 void RecallingAgent::recall(NodeId cache) {
   if (is_recalled(cache)) return;

@@ -21,7 +21,9 @@ class RecallingAgent : public DirectoryAgent {
   /// The cache is to have no lines.
   bool is_recalled(NodeId cache) const;
   /// The memory of that place is out of reach: requests to it are refused.
-  bool has_left(const AddressMap::DecodedAddress& place) const;
+  bool has_left(const AddressMap::DecodedAddress& place) const {
+    return !left_.empty() && has_left(place.target);
+  }
   /// Answers a request that has just come with an error.
   void refuse_request(Message& message);
   void take_back(LineAddress line) override;
@@ -43,6 +45,8 @@ class RecallingAgent : public DirectoryAgent {
   /// Takes back the lines of a cache, but for those with something under way: they are taken back behind
   /// that.
   void take_back_from(std::uint32_t peer);
+
+  bool has_left(NodeId memory) const;
 
   std::vector<NodeId> recalled_;  // caches
   std::vector<NodeId> left_;      // memories

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coherence/common/coherence_home.hpp"
+#include "component/component_time.hpp"
 #include "component/failures.hpp"
 #include "component/memory_access.hpp"
 #include "component/observed_scope.hpp"
@@ -29,6 +30,8 @@ DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterP
   endpoint.add(*this);
   endpoint.system_context().roles.declare<CoherenceHome>(endpoint, endpoint.id(), *this);
 }
+
+Time DirectoryAgent::now() const { return endpoint().now(); }
 
 // Now all caches are known.
 void DirectoryAgent::start() {

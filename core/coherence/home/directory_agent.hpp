@@ -21,7 +21,6 @@
 #include "coherence/home/directory_work.hpp"
 #include "coherence/home/line_losses.hpp"
 #include "coherence/home/snoop_filter.hpp"
-#include "component/component_time.hpp"
 #include "component/endpoint.hpp"
 #include "component/memory_front.hpp"
 #include "kernel/windowed.hpp"
@@ -157,7 +156,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// Whether `take_back` is to be called.
   void take_back_lines(bool on) { takes_back_ = on; }
 
-  Time now() const { return endpoint().now(); }
+  Time now() const;
   /// Where an address is that some region holds.
   AddressMap::DecodedAddress place_of(Address address) const {
     const auto* const region = endpoint().system_context().map->region_of(address);

@@ -83,7 +83,7 @@ TEST(FailureExplorer, ASwitchThatLosesWhatItHas) {
   visit_all(in_switch(failing({read_of(0), write_of(0)}, {read_of(0)})), 1000, {"BISnpData", "BIRspS"});
 }
 
-TEST(FailureExplorerLong, OfOneLine) { visit_all(of_one_line(), 30'000, {"BISnpData", "BIRspS"}); }
+TEST(FailureExplorerLong, OfOneLine) { visit_all(of_one_line(), 20'000, {"BISnpData", "BIRspS"}); }
 
 TEST(FailureExplorerLong, LinesThatLeaveTheirCache) { visit_all(of_two_lines(), 1000, {"MemWr", "Cmp"}); }
 

@@ -42,9 +42,11 @@ class TransactionTable {
   static constexpr std::size_t kListsForEach = 4;
   static constexpr std::size_t kSmallest = 64;
 
-  // By one multiplication (Knuth, 6.4): lines that follow each other have lists of their own.
+  // By one multiplication (Knuth, 6.4): lines that follow each other have lists of their own. Folded before,
+  // as strides of a Fibonacci number of lines would share a few.
   std::size_t list_of(LineAddress line) const {
-    return static_cast<std::size_t>(line.number() * 0x9e3779b97f4a7c15ULL >> shift_);
+    const std::uint64_t number = line.number();
+    return static_cast<std::size_t>((number ^ number >> 11U) * 0x9e3779b97f4a7c15ULL >> shift_);
   }
   void link(T& transaction) {
     T*& first = lists_[list_of(transaction.line)];

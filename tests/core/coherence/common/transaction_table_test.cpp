@@ -48,5 +48,38 @@ TEST(TransactionTable, FindsWhatIsUnderWayAndNothingElse) {
   }
 }
 
+/// A line that counts how often it is compared.
+struct ComparedLine {
+  LineAddress line;
+  static inline int compared = 0;
+
+  operator LineAddress() const { return line; }
+  friend bool operator!=(const ComparedLine& a, LineAddress b) {
+    ++compared;
+    return a.line != b;
+  }
+};
+
+struct ComparedTransaction {
+  ComparedLine line;
+  ComparedTransaction* next = nullptr;
+};
+
+TEST(TransactionTable, ComparesFewLinesWhateverTheStride) {
+  // Fibonacci numbers and powers of two among them: multiples of either may share lists.
+  for (const std::uint64_t under_way : {64U, 1024U}) {
+    for (const std::uint64_t stride :
+         {1U, 3U, 64U, 2584U, 2898U, 15'456U, 23'184U, 65'536U, 832'040U, 14'930'352U, 134'217'728U}) {
+      TransactionTable<ComparedTransaction> table;
+      std::deque<ComparedTransaction> all;
+      for (std::uint64_t i = 0; i < under_way; ++i)
+        table.add(all.emplace_back(ComparedTransaction{{LineAddress{i * stride}}}));
+      ComparedLine::compared = 0;
+      for (const ComparedTransaction& each : all) ASSERT_EQ(table.find(each.line), &each);
+      EXPECT_LE(ComparedLine::compared, static_cast<int>(3 * under_way)) << stride;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

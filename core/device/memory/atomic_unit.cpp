@@ -37,6 +37,7 @@ void AtomicUnit::access(Message& message, Address address, Time ready) {
 }
 
 bool AtomicUnit::media_done(Message& message, Time at) {
+  if (std::exchange(told_, nullptr) == &message) return false;
   LineAccess* const access = accesses_.find(message.tag);
   if (!access || &access->own != &message) {
     --others_;
@@ -106,6 +107,7 @@ void AtomicUnit::done(LineAccess& access) {
   line.operates = false;
   Message& message = *access.message;
   accesses_.give_back(access);
+  told_ = &message;
   controller_.media_done(message, now);
   go_on(line);
 }

@@ -83,6 +83,7 @@ class AtomicUnit final : public EventHandler {
   Pool<LineAccess> accesses_;
   Pool<Line> lines_;
   LineTable<Line> table_;
+  const Message* told_ = nullptr;  // done, and the controller, which hears of it, asks here first
 
   // Accesses that came before the unit.
   std::uint32_t others_ = 0;  // without an end yet

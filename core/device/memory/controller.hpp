@@ -167,7 +167,7 @@ class alignas(64) MemoryController final : public Agent,
   bool releases_when_taken_ = false;     // the receive buffer of a request
   bool asks_for_addresses_ = true;       // the media do
   bool straight_ = false;                // nothing stands between it and the media
-  std::uint32_t in_media_ = 0;           // without an end yet; counted until the first atomic operation
+  std::uint32_t in_media_ = 0;           // without an end yet; of no use after the first atomic operation
   std::unique_ptr<Media> media_;
   std::unique_ptr<Places> writes_;            // none: with the others
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted

@@ -100,6 +100,13 @@ TEST(AtomicUnit, TheFirstOfAMemoryWaitsForAllThatIsInTheMedia) {
   }
 }
 
+TEST(AtomicUnit, WhatPassesItIsNoneOfThoseThatItWaitsFor) {
+  // The read of another line comes behind the operation and is done before the write that was there first.
+  const Times found = atomic_latencies({{0_ns, 640, W}, {1_ns, 0, A}, {2_ns, 64, R}});
+  EXPECT_EQ(found[2], kController + kReadTime);
+  EXPECT_EQ(found[1], kController - 1_ns + kWriteTime + kMake);
+}
+
 // Media of one latency say at once when an access will be done.
 TEST(AtomicUnit, TheFirstOfAMemoryWaitsForWhatWillBeDone) {
   const Value::Map same{{"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}};

@@ -114,7 +114,10 @@ void DividedRun::play_window(Time end, std::uint64_t most) {
   }
   for (const auto& observer : observers_) livelock_watch_->heard(observer->take_signs_of_life());
   events_a_window_ += (static_cast<double>(kernels_.events() - before) - events_a_window_) / 16.0;
-  if (within_window_) return;
+  if (within_window_) {
+    forecast_->begin_anew();  // what follows is as long as a window again, and requesters have gone on
+    return;
+  }
   ++cost_.windows;
   forecast_->passed();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coherence/cache/agent.hpp"
+#include "coherence/common/coherence_home.hpp"
 #include "component/component.hpp"
 #include "component/transfer_engine.hpp"
 #include "device/requester/requester.hpp"
@@ -15,11 +16,12 @@ namespace cxloom {
 namespace {
 
 /// The least time for which a request has its place in the queue. What it takes until it leaves is sure: a
-/// link in an outage may answer requests at once, and so may memory of the device itself.
+/// link in an outage may answer requests at once, and so may memory of the device itself, and a home there.
 Time least_time(const System& system, const Component& component, const Requester& requester) {
   const Time process_time = requester.traits().process_time;
   if (const CacheAgent* const cache = requester.cache()) return process_time + cache->levels().access_time(0);
-  if (system.roles().of<MemoryOwner>(component.id())) return process_time;
+  if (system.roles().of<MemoryOwner>(component.id()) || system.roles().of<CoherenceHome>(component.id()))
+    return process_time;
   Time way = Time::max();
   for (const System::LinkView& link : system.links()) {
     if (&link.forward->owner() != &component && &link.backward->owner() != &component) continue;

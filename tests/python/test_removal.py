@@ -130,6 +130,19 @@ def test_a_write_back_of_a_page_that_left_before_is_waited_for(tmp_path: Path) -
         assert result.summary.get("failed_write_backs", 0) == 0
 
 
+def test_a_flush_that_waits_for_a_read_has_written_nothing(tmp_path: Path) -> None:
+    # The page leaves while a read of it is under way, for which the removal waits by a flush of its line.
+    trace = tmp_path / "one.trace"
+    trace.write_text("0x0 R 10000000\n0x40 R 20000000\n0x0 R 60000000\n0x0 R 61000000\n")
+    work = {"trace": str(trace), "replay": "timestamps", "tick": "1ps"}
+    moved = {"at": "20050ns", "move_pages": {"requester": "host", "from": "far", "to": "near", "copy": False}}
+    host = {"cache": {"size": "4KiB", "access_time": "0ns"}}
+    result = cx.run(system(work, moved, offline("20060ns"), host=host))
+    assert removal(result, "20060ns offline far")["took_ns"] > 0
+    assert result.summary["failed_write_backs"] == 0
+    assert result.summary["write_backs"] == 0
+
+
 def test_accesses_go_to_the_new_place() -> None:
     chase = {"pattern": "pointer-chase", "requests": 4000, "footprint": "64KiB"}
     result = cx.run(system(chase, offline("300us"), run={"warmup": 0}), requests=True)

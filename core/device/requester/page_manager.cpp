@@ -109,7 +109,9 @@ void PageManager::copied(Request& line) {
   const std::uint64_t number = line.id;
   const AccessKind kind = line.kind;
   const bool failed = line.failed;
-  if (line.target != endpoint_.id() && !failed) {
+  // A flush that waited for a read of its line has written nothing.
+  const bool moved = kind != AccessKind::kFlush || line.message.size > 0;
+  if (line.target != endpoint_.id() && !failed && moved) {
     // A write through a cache may have read its line.
     if (kind != AccessKind::kRead && !carries_data(line.message.opcode)) {
       program_.written_back(line.target, line.message.size);

@@ -108,13 +108,18 @@ std::string LivelockWatch::verdict(const std::string& why, const std::function<T
 
 std::string LivelockWatch::look_at_instant(const Kernel& kernel, std::uint64_t events) {
   const std::uint64_t answered = answers();
-  const bool same = &kernel == kernel_ && kernel.now() == instant_ && answered == answers_before_instant_;
+  const bool completes = answered != answers_before_instant_;
+  // Until `warmup_time` is over time counts, which requests that take none do not bring on.
+  const bool gets_on = completes && !(run_.warmup_time && kernel.now() < *run_.warmup_time);
+  const bool same = &kernel == kernel_ && kernel.now() == instant_ && !gets_on;
   at_instant_ = same ? at_instant_ + events : 0;
   kernel_ = &kernel;
   instant_ = kernel.now();
   answers_before_instant_ = answered;
   if (at_instant_ < kMostAtOnce) return {};
-  return no_answer() + "in " + counted(kMostAtOnce, "event") + " at one instant";
+  const std::string what =
+      completes ? "requests take no time, so that run.warmup_time does not end: " : no_answer() + "in ";
+  return what + counted(kMostAtOnce, "event") + " at one instant";
 }
 
 }  // namespace cxloom

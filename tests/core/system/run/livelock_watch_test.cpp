@@ -158,5 +158,25 @@ TEST(LivelockWatch, SeesEventsWithWhichNoTimePasses) {
       << why;
 }
 
+// Requests that take no time complete for ever, and what is waited for is a time.
+TEST(LivelockWatch, SeesRequestsWithWhichNoTimeOfAWarmUpPasses) {
+  Running running(slow(1, 3));
+  const Kernel kernel;
+  for (const bool warms_up : {false, true}) {
+    RunParams run;
+    if (warms_up) run.warmup_time = 20_us;
+    LivelockWatch watch(running.simulation().system(), run);
+    std::string why;
+    for (int look = 0; look < 3 && why.empty(); ++look) {
+      watch.heard(1000);
+      why = watch.look_at_instant(kernel, LivelockWatch::kMostAtOnce / 2);
+    }
+    EXPECT_EQ(why, warms_up
+                       ? "requests take no time, so that run.warmup_time does not end: 67108864 events at "
+                         "one instant"
+                       : "");
+  }
+}
+
 }  // namespace
 }  // namespace cxloom::test

@@ -65,7 +65,7 @@ class LatencyDistribution {
 /// How long a level (of a queue, of requests in flight) stood at each height: mean and percentiles over time.
 class LevelMonitor {
  public:
-  static constexpr std::size_t kExact = 16;  ///< levels below are told apart, of others one in nine
+  static constexpr std::size_t kExact = 16;  ///< levels below are told apart, of others eight an octave
   std::int64_t level() const { return level_; }
 
   /// The level changes by `delta` at `at`, which never decreases.

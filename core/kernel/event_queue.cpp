@@ -169,7 +169,7 @@ void EventQueue::open_next_instant() {
 
 // The next instant, if it is near, while the last event before it is still to happen: who it is for is known
 // when its turn comes. If it is far, all events until then would have to be put in order one by one.
-// Returns the first event of it.
+// Returns the first event of it, or none.
 std::uint32_t EventQueue::open_soon() {
   constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
   if (filled_instants_ != 0) return open_next_of_bucket();

@@ -1,4 +1,4 @@
-// The transactions that are under way, by line.
+// Something for each line that has something, such as an entry of a buffer.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,8 @@ class Media : public EventHandler {
   /// order of `ready`. Charges the message for waiting (media_queue) and access (media).
   virtual void access(Message& message, Address address, Time ready) = 0;
 
-  /// It asks for the addresses of accesses. One that does not may be given any.
+  /// It asks for the addresses of accesses, which is asked once, at the start. One that does not may be given
+  /// any, also of accesses that no region holds.
   virtual bool asks_for_addresses() const { return true; }
   /// Each access takes so long at least.
   virtual Time least_time() const { return Time{}; }

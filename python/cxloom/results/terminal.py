@@ -77,7 +77,7 @@ def to_text(summary: Summary) -> str:
 
 
 def _plain(summary: Summary, blocks: str) -> str:
-    """The lines of `_report`, which are counted as they are written: to lay tables out takes as long as a short run."""
+    """The lines of `_report`, which are counted as they are written: tables are laid out once."""
     for rows in _ROWS:
         report = _with_rows(summary, blocks, rows, COLUMNS)
         file = io.StringIO()

@@ -231,7 +231,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
     run_event(next);
   }
   const std::uint64_t count = events_ - before;
-  if (count < max_events && !paused_ && limit != Time::max() && limit > now_) now_ = limit;
+  if (count < max_events && !paused_ && limit != Time::max() && limit > now_) begin_instant(limit);
   return count;
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cxloom.base.descriptors import hold_standard_descriptors
 from cxloom.cli.at_once import ended_at_once
+from cxloom.cli.ending import Ending
 
 __all__ = ["entry", "main"]
 
@@ -24,4 +25,9 @@ def main(afterwards: Any = signal.default_int_handler) -> None:
 
 def entry() -> None:
     """The command as a process: once it is done, Ctrl-C has nothing to end any more."""
-    main(signal.SIG_IGN)
+    ending = Ending()
+    try:
+        main(signal.SIG_IGN)
+    except SystemExit as end:
+        ending.code = end.code if isinstance(end.code, int) else None
+        raise

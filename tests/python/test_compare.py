@@ -11,7 +11,10 @@ import polars as pl
 import pytest
 
 import cxloom as cx
+from cxloom.cli import run as run_command
 from cxloom.results.comparison import compare
+from cxloom.spec.resolved import Resolved
+from cxloom.system.simulation import Simulation, build
 
 Call = Callable[..., Any]
 
@@ -200,6 +203,38 @@ def test_a_run_that_does_not_finish_is_said(cxloom: Call, file: Path) -> None:
     done = cxloom("compare", file, "--with", "links[*].delay=60ns", "--max-time", "5us")
     assert done.code == 1
     assert "unfinished" in done.err
+
+
+class AtOnce:
+    """A signal that comes as soon as a run has begun."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+    def __enter__(self) -> AtOnce:
+        self.reason = "interrupted"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+
+def test_after_an_interrupt_no_further_system_is_run(
+    cxloom: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Resolved] = []
+
+    def counted(spec: Resolved) -> Simulation:
+        built.append(spec)
+        return build(spec)
+
+    monkeypatch.setattr(run_command, "Interrupt", AtOnce)
+    monkeypatch.setattr(run_command, "build", counted)
+    cases = ("--with", "devices.host.queue=2", "--with", "devices.host.queue=4")
+    done = cxloom("compare", file, *cases, "--set", "workload.host.requests=1000000", "--json")
+    assert (done.code, len(built)) == (1, 1)
+    assert done.out == ""
+    assert "stopped: interrupted" in done.err
 
 
 def test_stored_results_of_a_stopped_run_are_said_to_be(cxloom: Call, file: Path, tmp_path: Path) -> None:

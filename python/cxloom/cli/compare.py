@@ -11,7 +11,7 @@ import typer
 
 from cxloom.base.errors import CxloomError, InputError
 from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, written_to
-from cxloom.cli.run import execute, finish, resolve
+from cxloom.cli.run import HaltedError, execute, finish, resolve
 from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.results.outdir import is_stored
 from cxloom.results.result import Result
@@ -69,7 +69,8 @@ def compare(
 
     cxloom compare cxl.yaml --with 'devices.host.queue=64' --with 'devices.host.queue=128 links[*].credits=32'
 
-    Exit code 0: compared. 1: one could not finish. 2: the input is wrong; nothing was written.
+    Exit code 0: compared. 1: one could not finish; after Ctrl-C no further one is run. 2: the input is wrong; nothing
+    was written.
     """
     from cxloom.results.comparison import compare as compared
 
@@ -103,6 +104,10 @@ def compare(
         result, failed = (Result.load(system), None) if spec is None else execute(spec, None, quiet, limit)
         failure = failure or failed
         results[unlike(name, results)] = result
+        if isinstance(failed, HaltedError):
+            break
+    if len(results) < 2:
+        finish(failure)
     comparison = compared(results)
     for file in files:
         text = comparison.frame().write_csv() if file.suffix == ".csv" else _json(comparison)

@@ -165,6 +165,10 @@ def resolve(
     return System.load(spec).resolve(overrides)
 
 
+class HaltedError(SimulationError):
+    """A run was ended by a signal: whoever sent it wants no further one begun."""
+
+
 def execute(
     resolved: Resolved,
     out: str | None,
@@ -200,4 +204,7 @@ def execute(
             )
         except (UnfinishedError, UnwrittenError) as error:
             return error.result, error
-    return result, SimulationError(result.stop_reason) if result.truncated else None
+        interrupted = interrupt.reason is not None
+    if not result.truncated:
+        return result, None
+    return result, (HaltedError if interrupted else SimulationError)(result.stop_reason)

@@ -15,6 +15,8 @@ class AccessQueue {
   /// What an access of a trace can be at most before it becomes its lines.
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
 
+  /// So many accesses are about to be added.
+  void expect(std::size_t count) { accesses_.reserve(accesses_.size() + count); }
   void add(const Access& access) {
     accesses_.push_back(access);
     ++added_;
@@ -28,8 +30,7 @@ class AccessQueue {
   /// Appends what comes next; nothing: all was taken. Of lines that stand for many accesses not all at once.
   void take(std::vector<Access>& accesses) {
     if (large_.empty() && accesses.empty()) {
-      accesses.assign(accesses_.begin(), accesses_.end());
-      accesses_.clear();  // keeps its capacity
+      accesses.swap(accesses_);
       return;
     }
     constexpr std::size_t kMost = std::size_t{1} << 17U;

@@ -7,12 +7,11 @@
 namespace cxloom {
 
 std::string_view take_word(std::string_view& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(end);
-  return word;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const auto begin = std::find_if_not(text.begin(), text.end(), is_blank);
+  const auto end = std::find_if(begin, text.end(), is_blank);
+  text = {end, text.end()};
+  return {begin, end};
 }
 
 bool parse_number(std::string_view text, int base, std::uint64_t& number) {

@@ -14,7 +14,8 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.trace.format import TraceBatch
 
-BLOCK = 1 << 20
+BLOCK = 1 << 16
+"""Bytes of text that are parsed at a time (own choice: what is made of them fits in a cache)."""
 LONGEST_LINE = 1 << 16
 _METADATA = b"# metadata: "
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,36 @@ def test_devices_on_one_switch_stay_on_one_thread() -> None:
 def test_there_are_no_more_parts_than_switches() -> None:
     division = split(cx.run(system().set("topology.switches", 3), threads=6))[1]["threads"]
     assert (division["parts"], division["reason"]) == (3, "there are 3 groups of devices to divide")
+
+
+def point_costs(directory: Path) -> list[dict[str, Any]]:
+    """The costs of the points of a sweep."""
+    files = (directory / "points").glob("*.json")
+    return [json.loads(file.read_text())["point"]["cost"] for file in files]
+
+
+@pytest.mark.parametrize(
+    ("processors", "seeds", "parts"),
+    [(2, 2, 1), (4, 2, 2), (2, 1, 2), (1, 1, 1)],
+)
+def test_points_side_by_side_take_no_processors_from_each_other(
+    processors: int, seeds: int, parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its share of the processors, and one alone has all of them."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(processors)))
+    given = system().set("run.threads", 2).set("workload.*.requests", 300)
+    result = cx.sweep(given, {"run.seed": [*range(1, seeds + 1)]}, jobs=2, out=tmp_path)
+    assert set(result.statuses) == {"finished"}
+    divisions = [cost["threads"] for cost in point_costs(tmp_path)]
+    assert [division["parts"] for division in divisions] == [parts] * seeds
+    reason = "points at a time have no more processors each" if parts == 1 else None
+    assert [division.get("reason") for division in divisions] == [reason] * seeds
+
+
+def test_a_wrong_number_is_refused_in_a_sweep(tmp_path: Path) -> None:
+    given = system().set("workload.*.requests", 30)
+    result = cx.sweep(given, {"run.threads": [1, 257, 0, "two"]}, out=tmp_path)
+    assert result.statuses == ["finished", "refused", "refused", "refused"]
 
 
 @pytest.mark.parametrize("threads", [0, 257, "many", 2.5])

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import itertools
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from cxloom.spec.node import Path as SpecPath
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _KEY = functools.cache(_ENCODER.encode)
 _AT_ONCE = 1000
+_MOST_THREADS = 256
+"""`ThreadCount::kMost` of the core, which refuses more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,15 @@ class Resolved:
     def lean(self) -> dict[str, Any]:
         """The spec as the core takes it, where generated links need not be objects of Python."""
         return {key: node.lean() for key, node in self.root.map().items()}
+
+    def threads(self) -> int:
+        """How many threads it asks for by `run.threads`, with `auto` one for each processor; of a wrong value 1."""
+        run = self.root.get("run")
+        asked = run.get("threads") if run is not None else None
+        value = 1 if asked is None or asked.value is None else asked.value
+        if value == "auto":
+            return len(os.sched_getaffinity(0))
+        return value if isinstance(value, int) and value <= _MOST_THREADS else 1
 
     def traces(self) -> dict[str, Node]:
         """The workload of each requester that replays a trace, by the requester's name."""

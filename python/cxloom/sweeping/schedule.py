@@ -91,7 +91,12 @@ class Schedule:
     @property
     def is_done(self) -> bool:
         """Whether nothing is left."""
-        return self.stored + len(self.lost) == self.total
+        return self.left == 0
+
+    @property
+    def left(self) -> int:
+        """How many have not come to their end, those under way among them."""
+        return self.total - self.stored - len(self.lost)
 
     @property
     def running(self) -> int:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
@@ -58,7 +59,7 @@ class Supervisor:
         with self._crew(job) as crew:
             while not schedule.is_done:
                 while crew.has_room and (task := schedule.next()) is not None:
-                    crew.give(task)
+                    crew.give(replace(task, threads=threads_each(min(self._jobs, schedule.left))))
                 for member, said in crew.listen(_TICK):
                     if isinstance(said, Report):
                         raise_if_unwritable(said, job)
@@ -97,6 +98,14 @@ class Supervisor:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._keeps = False
         self._dismiss()
+
+
+def threads_each(points: int) -> int:
+    """How many threads play each of so many points side by side: so many as have a processor each, at least one.
+
+    More would only wait for each other, and one alone has the processors of all. The results are the same.
+    """
+    return max(1, len(os.sched_getaffinity(0)) // points)
 
 
 class _Member:

@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 
 from cxloom.base.errors import InputError, SimulationError, reason_of
 from cxloom.running.run import Progress, UnfinishedError, simulate
+from cxloom.spec import paths
+from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugin, loaded_plugins
 from cxloom.spec.resolve import Template
 from cxloom.spec.resolved import Resolved
@@ -18,6 +20,8 @@ from cxloom.sweeping.space import Setting, overrides_of
 from cxloom.sweeping.store import Record, Store
 from cxloom.system.simulation import build
 
+NO_PROCESSORS = "points at a time have no more processors each"
+"""Why a point is played by fewer threads than it asks for."""
 PILOT_SECONDS = 0.05
 """CPU time after which a pilot asks whether to go on."""
 PILOT_SHARE = 0.1
@@ -72,6 +76,8 @@ class Task:
     work: Any
     pilot: bool
     """Give up if it turns out to be long, and say how long."""
+    threads: int | None = None
+    """The most threads that play it, whatever its spec asks for: others have the other processors. None: any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +153,25 @@ class Bench:
             resolved = self._source.resolve(task.work)
             if not isinstance(resolved, Resolved):
                 return _record(resolved.carried_out(), None)
+            fewer = task.threads is not None and task.threads < resolved.threads()
+            if fewer:
+                on = Override.of("run.threads", task.threads)
+                resolved = Resolved(paths.assign(resolved.root, ("run", "threads"), on.value))
             result = simulate(
                 resolved, build(resolved), watch=watch if task.pilot else lambda _progress: None, keep=False
             )
         except UnfinishedError as error:
-            return _record(error.result.plain(), str(error))
+            return _record(error.result.plain(), str(error), fewer)
         except InputError as error:
             return Record("refused", str(error))
         except SimulationError as error:
             return Record("unfinished", str(error))
-        return _record(result.plain(), None)
+        return _record(result.plain(), None, fewer)
 
 
-def _record(summary: Mapping[str, Any], error: str | None) -> Record:
+def _record(summary: Mapping[str, Any], error: str | None, fewer_threads: bool = False) -> Record:
     measured = {key: value for key, value in summary.items() if key != "cost"}
-    return Record("finished" if error is None else "unfinished", error, measured, dict(summary["cost"]))
+    cost = dict(summary["cost"])
+    if fewer_threads:
+        cost["threads"] = {"reason": NO_PROCESSORS} | cost.get("threads", {"parts": 1})
+    return Record("finished" if error is None else "unfinished", error, measured, cost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from scipy import stats
 from sweep_support import SPEC
 
 import cxloom as cx
+from cxloom.cli.progress import SweepBar
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.override import Override
 from cxloom.spec.resolved import Resolved
@@ -192,6 +194,41 @@ def test_a_point_under_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert schedule.cost() == (2 + 3, 10)
     now[0] += 33
     assert schedule.cost() == (2 + 36, 2 + 36 / 0.9)  # it takes longer than was thought, and is not done
+
+
+def test_a_point_under_way_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before that nothing is known of a first one: 90 % stood there for as long as it took."""
+    now = [100.0]
+    monkeypatch.setattr("cxloom.sweeping.schedule.time.monotonic", lambda: now[0])
+    shown: list[tuple[object, ...]] = []
+    bar = SweepBar(quiet=False)
+    monkeypatch.setattr(SweepBar, "due", True)
+    monkeypatch.setattr(bar, "show", lambda *words: shown.append(words))
+    schedule = Schedule(tasks(["a"]))
+    schedule.next()
+    now[0] += 6
+    bar.update(schedule)
+    schedule.expects(Report("a", "expected", 20.0))
+    bar.update(schedule)
+    assert shown == [("0 of 1 point",), ("0 of 1 point", 300_000, 1_000_000)]
+
+
+def test_whoever_carries_a_point_out_is_told_how_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cxloom.sweeping.work import Bench, Job, Sweep
+
+    monkeypatch.setattr("cxloom.sweeping.work.TOLD_SECONDS", 0.0)
+    bench = Bench(Job(Sweep(SYSTEM), tmp_path, [], WHO))
+    Store(tmp_path).prepare()
+    requests = from_plain(100_000, Origin(path="workload.host.requests"))
+    told: list[Report] = []
+    began = time.monotonic()
+    stored = bench.carry_out(Task("0" * 32, {"workload.host.requests": requests}, pilot=False), told.append)
+    took = time.monotonic() - began
+    assert stored.what == "stored"
+    assert {(report.key, report.what) for report in told} == {("0" * 32, "expected")}
+    assert 0 < told[-1].seconds < 2 * took
 
 
 def test_a_short_point_costs_no_second_run(tmp_path: Path) -> None:

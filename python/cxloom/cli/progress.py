@@ -152,7 +152,10 @@ class SweepBar(_Bar):
         lost = f", {len(schedule.lost):,} lost" if schedule.lost else ""
         stored, whole_count = (schedule.already + count for count in (schedule.stored, schedule.total))
         text = f"{self._name}{stored:,} of {counted(whole_count, 'point')}{lost}"
-        self.show(text, round(_PARTS * done / whole) if whole else 0, _PARTS)
+        if schedule.guesses:
+            self.show(text)
+        else:
+            self.show(text, round(_PARTS * done / whole) if whole else 0, _PARTS)
 
 
 class CrashBar(_Bar):

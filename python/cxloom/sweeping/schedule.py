@@ -68,6 +68,10 @@ class Schedule:
             self._spent += report.seconds
             self.stored += 1
 
+    def expects(self, report: Report) -> None:
+        """A task under way has said how long it takes."""
+        self._estimates[report.key] = report.seconds
+
     def died(self, key: str, reason: str) -> None:
         """The process that ran a task is gone."""
         task = replace(self._running.pop(key), pilot=False)
@@ -77,6 +81,7 @@ class Schedule:
         elif self._deaths[key] == ATTEMPTS:
             self._alone.append(task)
         else:
+            self._estimates.pop(key, None)
             self.lost[key] = reason
 
     def dropped(self, key: str) -> None:
@@ -102,6 +107,11 @@ class Schedule:
     def running(self) -> int:
         """How many tasks are under way."""
         return len(self._running)
+
+    @property
+    def guesses(self) -> bool:
+        """Whether nothing is known of what points take: neither has one ended, nor has one said so."""
+        return self.stored == 0 and not self._estimates
 
     def cost(self) -> tuple[float, float]:
         """CPU seconds of finished points, and of all points.

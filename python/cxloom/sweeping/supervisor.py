@@ -61,7 +61,9 @@ class Supervisor:
                 while crew.has_room and (task := schedule.next()) is not None:
                     crew.give(replace(task, threads=threads_each(min(self._jobs, schedule.left))))
                 for member, said in crew.listen(_TICK):
-                    if isinstance(said, Report):
+                    if isinstance(said, Report) and said.what == "expected":
+                        schedule.expects(said)
+                    elif isinstance(said, Report):
                         raise_if_unwritable(said, job)
                         schedule.ended(said)
                     elif said is None and member.task is not None and member.is_ready:
@@ -142,7 +144,7 @@ class _Member:
             self.process.wait()
             return None
         self.is_ready = True
-        if isinstance(said, Report):
+        if isinstance(said, Report) and said.what != "expected":
             self.task = None
         return said
 

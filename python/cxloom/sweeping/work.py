@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -24,6 +24,8 @@ NO_PROCESSORS = "points at a time have no more processors each"
 """Why a point is played by fewer threads than it asks for."""
 PILOT_SECONDS = 0.05
 """CPU time after which a pilot asks whether to go on."""
+TOLD_SECONDS = 0.5
+"""Wall time after which a point says again how long it will take."""
 PILOT_SHARE = 0.1
 """The most that a pilot which gives up may have cost, as a share of the whole run."""
 
@@ -82,12 +84,12 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The end of a task."""
+    """The end of a task, or a word of it while it is under way."""
 
     key: str
-    what: Literal["stored", "postponed", "unwritable"]
+    what: Literal["stored", "postponed", "unwritable", "expected"]
     seconds: float
-    """CPU time that it took, of a postponed one that it will take."""
+    """CPU time that it took, of a postponed one that it will take; of one under way the time that it takes in all."""
     reason: str = ""
     """Why it could not be stored."""
 
@@ -124,13 +126,16 @@ class Bench:
         self._source = job.source
         self._store = Store(job.directory)
 
-    def carry_out(self, task: Task) -> Report:
-        """Runs a point, unless somebody else has, and stores what it gives."""
+    def carry_out(self, task: Task, tell: Callable[[Report], None] = lambda _report: None) -> Report:
+        """Runs a point, unless somebody else has, and stores what it gives.
+
+        `tell` hears now and then how long one will take that goes on to its end.
+        """
         started = time.thread_time()
         try:
             record = self._store.read(task.key)
             if record is None or not record.is_final:
-                record = self._run(task, started)
+                record = self._run(task, started, tell)
                 self._store.write(task.key, record)
         except _PostponedError as postponed:
             return Report(task.key, "postponed", float(postponed.args[0]))
@@ -138,10 +143,19 @@ class Bench:
             return Report(task.key, "unwritable", 0.0, reason_of(error))
         return Report(task.key, "stored", time.thread_time() - started)
 
-    def _run(self, task: Task, started: float) -> Record:
+    def _run(self, task: Task, started: float, tell: Callable[[Report], None]) -> Record:
         """The result of the point. Raises _PostponedError if its pilot gives up."""
+        begun = told = time.monotonic()
 
-        def watch(progress: Progress) -> None:
+        def say_how_long(progress: Progress) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - told < TOLD_SECONDS or not progress.expected or not progress.completed:
+                return
+            told = now
+            tell(Report(task.key, "expected", (now - begun) * progress.expected / progress.completed))
+
+        def give_up_if_long(progress: Progress) -> None:
             spent = time.thread_time() - started
             if spent < PILOT_SECONDS or not progress.expected or not progress.completed:
                 return
@@ -157,9 +171,8 @@ class Bench:
             if fewer:
                 on = Override.of("run.threads", task.threads)
                 resolved = Resolved(paths.assign(resolved.root, ("run", "threads"), on.value))
-            result = simulate(
-                resolved, build(resolved), watch=watch if task.pilot else lambda _progress: None, keep=False
-            )
+            watch = give_up_if_long if task.pilot else say_how_long
+            result = simulate(resolved, build(resolved), watch=watch, keep=False)
         except UnfinishedError as error:
             return _record(error.result.plain(), str(error), fewer)
         except InputError as error:

@@ -40,7 +40,7 @@ def main(tasks: int, lifeline: int) -> None:
             bench = Bench(pipe.recv())
             pipe.send(READY)
             while (task := pipe.recv()) is not None:
-                pipe.send(bench.carry_out(task))
+                pipe.send(bench.carry_out(task, pipe.send))
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return
 

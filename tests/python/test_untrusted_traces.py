@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.display.console import plain
-from cxloom.display.printable import escaped
+from cxloom.display.printable import OBEYED, escaped
 from cxloom.trace import FORMATS, READ, TraceBatch, info, write_trace
 
 # Up, erase, red, a new title of the window, and text from right to left.
@@ -32,6 +34,8 @@ def obeyed(text: str) -> set[str]:
 def test_what_a_terminal_obeys_is_written_out() -> None:
     assert escaped("a\x1b[2Jb\u202ec\x9bd\x7f\r") == "a\\x1b[2Jb\\u202ec\\x9bd\\x7f\\r"
     assert escaped("two\nlines\tof \u00e9\u2192\U0001f40d") == "two\nlines\tof \u00e9\u2192\U0001f40d"
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert re.search(OBEYED, printable) is None  # which goes through without a look at the expression
 
 
 def test_consoles_print_nothing_that_a_terminal_obeys() -> None:

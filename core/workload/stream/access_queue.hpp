@@ -15,8 +15,6 @@ class AccessQueue {
   /// What an access of a trace can be at most before it becomes its lines.
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
 
-  /// So many accesses are about to be added.
-  void expect(std::size_t count) { accesses_.reserve(accesses_.size() + count); }
   void add(const Access& access) {
     accesses_.push_back(access);
     ++added_;
@@ -31,6 +29,7 @@ class AccessQueue {
   void take(std::vector<Access>& accesses) {
     if (large_.empty() && accesses.empty()) {
       accesses.swap(accesses_);
+      accesses_.reserve(accesses.size() + accesses.size() / 16);  // the next block has about as many
       return;
     }
     constexpr std::size_t kMost = std::size_t{1} << 17U;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import os
@@ -385,4 +384,4 @@ def _split(overrides: Sequence[Override]) -> tuple[list[Override], list[Override
     """The values of a run, and those of its system."""
     own = [each for each in overrides if each.path in KEYS and each.path != "system"]
     others = [each for each in overrides if each not in own]
-    return own, [dataclasses.replace(each, path=each.path.removeprefix("system.")) for each in others]
+    return own, [each._replace(path=each.path.removeprefix("system.")) for each in others]

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook
 from rich.segment import Segment
 
-# Control characters but for the ends of lines and tabs, what turns the direction of text or is not seen, and halves
-# of pairs.
-_OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
+OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+"""Control characters but for the ends of lines and tabs, what turns the direction of text or is not seen, and halves of
+pairs (a regular expression)."""
 
 
 def escaped(text: str) -> str:
     """The text with what a terminal would obey written out, such as ``\\x1b``."""
-    return _OBEYED.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    if text.isprintable() or text == "\n":  # as nearly all are; the expression is compiled where one is not
+        return text
+    return re.sub(OBEYED, lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class OnlyPrintable(RenderHook):

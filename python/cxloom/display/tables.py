@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _GAP = "  "
 _LEAST = 8
 """Texts are not made shorter than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column: its head, what stands in it, whether that may be shortened, and on which side it stands."""
 
     head: str

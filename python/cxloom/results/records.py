@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,8 +24,7 @@ PARTS = ["warm-up", "window", "drain"]
 """The parts of a run, as tables count them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Coded:
+class Coded(NamedTuple):
     """A column of numbers of things, and what these are called in this batch. A masked number stands for nothing."""
 
     numbers: NDArray[Any]

@@ -21,7 +21,6 @@ from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
 from cxloom.results.threads import threads_lines
-from cxloom.tasks import table as task_table
 
 if TYPE_CHECKING:
     from cxloom.base.summary import (
@@ -192,6 +191,8 @@ def _with_rows(summary: Summary, blocks: str, rows: int, width: int) -> Group:
 
 def _of_tasks(summary: Summary, tasks: SummaryTasks, blocks: str, rows: int, width: int) -> Group:
     """A graph of tasks is what is measured; of requests it is said where the time of theirs went."""
+    from cxloom.tasks import table as task_table
+
     parts: list[RenderableType] = [Text(task_table.headline(tasks), style="bold")]
     if summary["truncated"]:
         parts.insert(0, Text.assemble(("TRUNCATED", "bold red"), f" ({summary['stop_reason']})"))

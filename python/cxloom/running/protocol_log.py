@@ -10,9 +10,8 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from cxloom import _core
 from cxloom.base.errors import InputError, reason_of
@@ -34,8 +33,7 @@ _META_VALUES = ["invalid", "any", "shared"]
 _LARGEST = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class LogRequest:
+class LogRequest(NamedTuple):
     """The messages to be logged, and where to."""
 
     plain: bool
@@ -238,8 +236,7 @@ def _columns(raw: _core.Columns, states: Sequence[str], names: _Names) -> Column
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """A message as people read it."""
 
     time: str

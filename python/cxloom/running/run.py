@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import resource
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cxloom import _core
 from cxloom.base.errors import InputError, SimulationError
@@ -32,8 +30,7 @@ SLICE_SECONDS = 0.05
 """Wall time that one slice of a simulation aims at: the most that Ctrl-C and the progress bar wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a run is."""
 
     completed: int
@@ -368,4 +365,6 @@ def _peak_memory_bytes() -> int:
         _, found, peak = status.read().partition(b"\nVmHWM:")
         if found:
             return int(peak.split(maxsplit=1)[0]) * 1024
+    import resource
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 from enum import Enum
 
@@ -54,6 +53,8 @@ def refuse_other(top: Node, wanted: FileKind) -> None:
     }[wanted]
     if found is None or found is wanted or own & keys:
         return
+    import shlex  # for a message
+
     file = "FILE" if top.origin.file is None else shlex.quote(top.origin.file)
     raise Origin(file=top.origin.file).error(
         f"{found.value}, and not {wanted.value}", allowed=f"cxloom {_COMMANDS[found]} {file}"

@@ -30,8 +30,7 @@ class YamlNode(Protocol):
 _READ_OTHERWISE = re.compile(
     "|".join(
         (
-            # Control characters, and what ends a line in one version alone.
-            r"[^\n\x20-\x7e\xa1-\u1fff\u2010-\u2027\u2030-\ud7ff]",
+            r"[\x00-\x09\x0b-\x1f\x7f]",  # control characters
             r"!|^%|^---|^\.\.\.",  # tags, directives, documents
             r"(?:^|[\s\[{,:\-])\?",  # keys that are marked as such
             r"[|>][^\n]*#|[|>][-+0-9]* *\n *(?:\n|#|\Z)",  # texts on lines of their own that begin with nothing
@@ -40,6 +39,8 @@ _READ_OTHERWISE = re.compile(
     ),
     re.MULTILINE,
 )
+_BEYOND_ASCII = r"[^\x00-\x7f\xa1-\u1fff\u2010-\u2027\u2030-\ud7ff]"
+"""Other control characters, and what ends a line in one version alone; compiled where a text is not of ASCII."""
 _BLOCKS = re.compile(r"^[ -]*", re.MULTILINE)
 _DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
@@ -50,6 +51,8 @@ def composed(text: str) -> YamlNode | None:
     None without a node, and where ruamel.yaml is to read.
     """
     if _READ_OTHERWISE.search(text) or _may_be_deep(text):
+        return None
+    if not text.isascii() and re.search(_BEYOND_ASCII, text):
         return None
     from yaml import YAMLError
 

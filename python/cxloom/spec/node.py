@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from cxloom.base import limits
 from cxloom.base.errors import InputError
@@ -33,8 +33,7 @@ class SpecError(InputError):
     column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value was written: a place in a file, or words such as ``--set devices.host.queue=8``."""
 
     file: str | None = None
@@ -58,8 +57,8 @@ class Origin:
     def within(self, rest: str) -> Origin:
         """The place at a relative path: ``media.latency``, ``[1]``, or nothing."""
         if not rest or not self.path or rest.startswith("["):
-            return replace(self, path=self.path + rest)
-        return replace(self, path=f"{self.path}.{rest}")
+            return self._replace(path=self.path + rest)
+        return self._replace(path=f"{self.path}.{rest}")
 
     def error(self, problem: str, *, found: str = "", allowed: str = "", suggestion: str = "") -> SpecError:
         """The error that points here."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cxloom.base.errors import shown
 from cxloom.spec.node import Node, Origin, from_plain
 from cxloom.spec.reader import read_value
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """A value set from outside of the file: ``--set devices.host.queue=8``, or a point of a sweep."""
 
     path: str

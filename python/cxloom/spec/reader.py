@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from pathlib import Path
 
 from cxloom.base import limits
@@ -20,7 +19,6 @@ from cxloom.spec import core_schema, libyaml
 from cxloom.spec.libyaml import YamlNode
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
-from cxloom.spec.syntax import syntax_error
 
 _LARGEST = 2**63 - 1
 
@@ -143,6 +141,8 @@ def _composed(text: str, origin_at: Callable[[int, int], Origin]) -> YamlNode | 
         mark = error.problem_mark
         raise too_deep(origin_at(mark.line + 1, mark.column + 1)) from None
     except MarkedYAMLError as error:
+        from cxloom.spec.syntax import syntax_error
+
         raise syntax_error(error, text, origin_at) from None
     except YAMLError as error:
         position = getattr(error, "position", None)
@@ -283,7 +283,7 @@ class _Converter:
 
     def _origin(self, node: YamlNode, path: str) -> Origin:
         mark = node.start_mark
-        return replace(self._origin_at(mark.line + 1, mark.column + 1), path=path)
+        return self._origin_at(mark.line + 1, mark.column + 1)._replace(path=path)
 
 
 def _tagged_places(text: str) -> frozenset[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cxloom import _core
 from cxloom.base.errors import Gathered, InputError
@@ -95,8 +95,7 @@ class Template:
         return Resolved(with_tasks_read(_with_names_spelt_out(_with_absolute_files(root))))
 
 
-@dataclass(frozen=True, slots=True)
-class _Expanded:
+class _Expanded(NamedTuple):
     """A spec device by device and link by link, but for what is set late."""
 
     root: Node
@@ -255,7 +254,7 @@ def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequ
             try:
                 found = paths.find(root, override.path, link_groups)
             except InputError as error:
-                nowhere = replace(override.value.origin, path="").placed(error)
+                nowhere = override.value.origin._replace(path="").placed(error)
                 nowhere.unmatched = override.path
                 raise nowhere from None
             root = paths.assign_all(root, found, override.value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from cxloom.base.errors import InputError
@@ -30,7 +29,7 @@ class LinesNode(GeneratedNode):
         """The items, as of any node."""
         if self._nodes is None:
             items = [
-                GeneratedNode(item, replace(self.origin.below(index), line=line))
+                GeneratedNode(item, self.origin.below(index)._replace(line=line))
                 for index, (item, line) in enumerate(
                     zip(cast("list[Any]", self.plain()), self._lines, strict=True)
                 )
@@ -70,7 +69,7 @@ def _read(file: Node) -> Node:
         found = "nothing" if node is None else described(node.value)
         raise InputError("no list of tasks", found=found, allowed="- {name: ..., kind: ...}", file=path)
     return Node(
-        [_under(each, i) for i, each in enumerate(node.value)], replace(node.origin, path="tasks.graph")
+        [_under(each, i) for i, each in enumerate(node.value)], node.origin._replace(path="tasks.graph")
     )
 
 
@@ -79,7 +78,7 @@ def _under(node: Node, step: int) -> Node:
     prefix = f"tasks.graph[{step}]"
 
     def moved(origin: Origin | None) -> Origin | None:
-        return None if origin is None else replace(origin, path=_tail(prefix, origin.path, step))
+        return None if origin is None else origin._replace(path=_tail(prefix, origin.path, step))
 
     def walk(part: Node) -> Node:
         value = part.value

@@ -15,7 +15,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.base.errors import InputError, InputErrors, reason_of
 from cxloom.spec import declared, paths
-from cxloom.spec.node import Node
+from cxloom.spec.node import Node, Origin, from_plain
 from cxloom.spec.node import Path as SpecPath
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -47,6 +47,13 @@ class Resolved:
         if value == "auto":
             return len(os.sched_getaffinity(0))
         return value if isinstance(value, int) and value <= _MOST_THREADS else 1
+
+    def in_threads(self, most: int) -> Resolved:
+        """A spec of the same system in so many threads; this one if it asks for no more."""
+        if self.threads() <= most:
+            return self
+        place = Origin(path="run.threads")
+        return Resolved(paths.assign(self.root, ("run", "threads"), from_plain(most, place)))
 
     def traces(self) -> dict[str, Node]:
         """The workload of each requester that replays a trace, by the requester's name."""

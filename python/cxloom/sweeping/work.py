@@ -10,8 +10,6 @@ from typing import Any, Literal, Protocol
 
 from cxloom.base.errors import InputError, SimulationError, reason_of
 from cxloom.running.run import Progress, UnfinishedError, simulate
-from cxloom.spec import paths
-from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugin, loaded_plugins
 from cxloom.spec.resolve import Template
 from cxloom.spec.resolved import Resolved
@@ -167,10 +165,10 @@ class Bench:
             resolved = self._source.resolve(task.work)
             if not isinstance(resolved, Resolved):
                 return _record(resolved.carried_out(), None)
-            fewer = task.threads is not None and task.threads < resolved.threads()
-            if fewer:
-                on = Override.of("run.threads", task.threads)
-                resolved = Resolved(paths.assign(resolved.root, ("run", "threads"), on.value))
+            asked = resolved
+            if task.threads is not None:
+                resolved = asked.in_threads(task.threads)
+            fewer = resolved is not asked
             watch = give_up_if_long if task.pilot else say_how_long
             result = simulate(resolved, build(resolved), watch=watch, keep=False)
         except UnfinishedError as error:

@@ -1,6 +1,7 @@
 #include "component/wire_monitor.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace cxloom {
 
@@ -16,11 +17,17 @@ namespace cxloom {
 void WireMonitor::make_room(Time now) {
   settle(now);
   if (tail_ - ended_ < room_ / 2) return;
-  std::pmr::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2), ring_.get_allocator());
-  for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
-  ring_ = std::move(larger);
-  places_ = ring_.data();
-  room_ = static_cast<std::uint32_t>(ring_.size());
+  const std::uint32_t room = std::max(std::uint32_t{16}, room_ * 2);
+  Passage* const places = std::pmr::polymorphic_allocator<Passage>(memory_).allocate(room);
+  std::uninitialized_fill_n(places, room, Passage{});
+  for (std::uint32_t i = ended_; i != tail_; ++i) places[i & (room - 1)] = at(i);
+  give_back();
+  places_ = places;
+  room_ = room;
+}
+
+void WireMonitor::give_back() {
+  if (places_) std::pmr::polymorphic_allocator<Passage>(memory_).deallocate(places_, room_);
 }
 
 // Passages from the first on that start when they are ready, with nobody in the queue, and have ended: most

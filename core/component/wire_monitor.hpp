@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory_resource>
-#include <vector>
 
 #include "base/units.hpp"
 #include "base/value.hpp"
@@ -37,7 +36,8 @@ class WireMonitor {
  public:
   /// Passages that have not ended are kept in `memory`, which outlives it.
   explicit WireMonitor(std::pmr::memory_resource& memory = *std::pmr::new_delete_resource())
-      : ring_(&memory) {}
+      : memory_(&memory) {}
+  ~WireMonitor() { give_back(); }
   WireMonitor(const WireMonitor&) = delete;
   WireMonitor& operator=(const WireMonitor&) = delete;
 
@@ -118,6 +118,7 @@ class WireMonitor {
   const Passage* under_way(Time now);
   Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
   void make_room(Time now);
+  void give_back();
   void settle(Time now);
   void settle_unhindered(Time now);
   bool settle_queue(Time now);
@@ -139,8 +140,8 @@ class WireMonitor {
   // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept
   // here then, and nothing in the ring.
   Passage last_{kNone, kNone, kNone};
-  WireTotals totals_;  // from the beginning, of the passages that have been worked off
-  std::pmr::vector<Passage> ring_;
+  WireTotals totals_;                  // from the beginning, of the passages that have been worked off
+  std::pmr::memory_resource* memory_;  // gives the ring: a vector would keep its place and size again
   LevelMonitor queue_;
   CountsInWindow<WireTotals> in_window_;
 };

@@ -9,6 +9,9 @@
 
 namespace cxloom {
 
+static_assert(sizeof(LinkEnd) == 448,
+              "a large fabric is mostly ends of links: what they take is measured (docs/speed.md)");
+
 LinkEnd::LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
 
 LinkEnd::~LinkEnd() = default;

@@ -148,6 +148,12 @@ class RunningSystem {
     result["windows_side_by_side"] = run.cost().side_by_side;
     result["events_side_by_side"] = run.cost().events_side_by_side;
     result["events_of_busiest"] = run.cost().events_of_busiest;
+    nb::dict merged;
+    for (std::size_t why = 0; why < DividedRun::kMergedNames.size(); ++why) {
+      const std::uint64_t events = run.cost().events_merged[why];
+      if (events > 0) merged[DividedRun::kMergedNames[why].data()] = events;
+    }
+    result["events_in_one_thread"] = merged;
     nb::list events;
     for (std::uint32_t part = 0; part < run.division().parts; ++part)
       events.append(run.kernels().events_of(part));

@@ -244,6 +244,42 @@ def test_there_are_no_more_parts_than_switches() -> None:
     assert (division["parts"], division["reason"]) == (3, "there are 3 groups of devices to divide")
 
 
+FEW = {f"devices.host{number}.queue": 1 for number in range(8)}
+FAILS = [{"at": "2us", "fail": {"link": ["sw0", "mem0"]}}, {"at": "20us", "repair": {"link": ["sw0", "mem0"]}}]
+
+
+@pytest.mark.parametrize(
+    ("change", "most"),
+    [
+        ({}, "near_an_end"),
+        (FEW, "few_in_a_window"),
+        ({"events": FAILS}, "system_events"),
+        ({"run.until.ci": 0.0001}, "mean_looked_at"),
+        ({"log": "protocol"}, "watched"),
+    ],
+)
+def test_cost_says_why_one_thread_plays_all_parts(change: dict[str, Any], most: str) -> None:
+    """Each event was played side by side with others, or it is known why not."""
+    given = system()
+    for path, value in change.items():
+        given = given.set(path, value) if path != "log" else given
+    result = cx.run(given, threads=2, log=change.get("log"))
+    cost = split(result)[1]
+    division = cost["threads"]
+    alone = division["events_in_one_thread"]
+    assert division["events_side_by_side"] + sum(alone.values()) == cost["events"]
+    assert max(alone, key=alone.__getitem__) == most
+
+
+def test_the_line_says_where_one_thread_played_most(capsys: pytest.CaptureFixture[str]) -> None:
+    given = system()
+    for path, value in FEW.items():
+        given = given.set(path, value)
+    cx.run(given, threads=2).show()
+    line = " ".join(capsys.readouterr().out.split())
+    assert "2 threads; 0% of the events side by side; of the others most where a part has fewer than 50" in line
+
+
 def point_costs(directory: Path) -> list[dict[str, Any]]:
     """The costs of the points of a sweep."""
     files = (directory / "points").glob("*.json")

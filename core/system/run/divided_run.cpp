@@ -90,27 +90,34 @@ std::uint64_t DividedRun::run(Time limit, std::uint64_t most, Time stop) {
   return ran;
 }
 
-bool DividedRun::may_run_side_by_side(Time end) {
+// None: parts may run side by side.
+std::optional<DividedRun::Merged> DividedRun::merged_because(Time end) {
   // First of all: what was foreseen before this is over, also where the window is merged anyway.
   if (kernels_.control().next_event_time() < end || whole_->unsettled()) {
     forecast_->begin_anew();
-    return false;
+    return Merged::kSystemEvents;
   }
-  if (watched_ || stay_merged_ || within_window_ || cost_.windows < kFirstWindows) return false;
-  if (events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts) return false;
-  if (!forecast_->far(whole_->next())) return false;
+  if (watched_ || stay_merged_) return Merged::kWatched;
+  if (within_window_) return merged_as_;
+  const bool few = events_a_window_ < static_cast<double>(division_.fewest_events) * division_.parts;
+  if (few || cost_.windows < kFirstWindows) return Merged::kFewInWindow;
+  if (!forecast_->far(whole_->next())) return Merged::kNearAnEnd;
   const std::uint64_t until_look = whole_->answers_until_look();
-  if (until_look == WholeRun::kNoLook) return true;
-  return forecast_->most_answers() && until_look > untold_count_ + *forecast_->most_answers();
+  if (until_look == WholeRun::kNoLook) return std::nullopt;
+  const std::optional<std::uint64_t>& most = forecast_->most_answers();
+  if (most && until_look > untold_count_ + *most) return std::nullopt;
+  return Merged::kMeanLookedAt;
 }
 
 void DividedRun::play_window(Time end, std::uint64_t most) {
   const std::uint64_t before = kernels_.events();
-  if (may_run_side_by_side(end)) {
-    play_side_by_side(end);
-  } else {
+  if (const std::optional<Merged> because = merged_because(end)) {
+    merged_as_ = *because;
     tell_notes();
     within_window_ = !kernels_.run_merged(end, most);
+    cost_.events_merged[static_cast<std::size_t>(merged_as_)] += kernels_.events() - before;
+  } else {
+    play_side_by_side(end);
   }
   for (const auto& observer : observers_) livelock_watch_->heard(observer->take_signs_of_life());
   events_a_window_ += (static_cast<double>(kernels_.events() - before) - events_a_window_) / 16.0;

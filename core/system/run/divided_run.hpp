@@ -2,9 +2,11 @@
 // events, to the byte.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernel/divided_kernels.hpp"
@@ -27,12 +29,24 @@ class System;
 /// parts in the order of a single queue.
 class DividedRun {
  public:
+  /// Why one thread plays all parts in a window: of several reasons the first one.
+  enum class Merged : std::uint8_t {
+    kSystemEvents,  ///< there is an event of the system in it, or what one has done is not over
+    kWatched,       ///< somebody looks at all that happens
+    kFewInWindow,   ///< a part has too few events in a window, or it is one of the first, which show how many
+    kNearAnEnd,     ///< the measured window, the run or a task may begin or end in it
+    kMeanLookedAt,  ///< the mean may be known well enough in it
+  };
+  static constexpr std::array<std::string_view, 5> kMergedNames{"system_events", "watched", "few_in_a_window",
+                                                                "near_an_end", "mean_looked_at"};
+
   /// How it went, for who wants to know what the threads brought.
   struct Cost {
     std::uint64_t windows = 0;
     std::uint64_t side_by_side = 0;         ///< of these
     std::uint64_t events_side_by_side = 0;  ///< in these
     std::uint64_t events_of_busiest = 0;    ///< sum over these of the events of the part that had most
+    std::array<std::uint64_t, kMergedNames.size()> events_merged{};  ///< in the others, by `Merged`
   };
 
   explicit DividedRun(ThreadDivision division);
@@ -74,7 +88,7 @@ class DividedRun {
   void take_in();
 
  private:
-  bool may_run_side_by_side(Time end);
+  std::optional<Merged> merged_because(Time end);
   void play_window(Time end, std::uint64_t most);
   void play_side_by_side(Time end);
   void gather_notes();
@@ -97,6 +111,7 @@ class DividedRun {
   bool watched_ = false;
   bool stay_merged_ = false;
   bool within_window_ = false;               // it was broken off
+  Merged merged_as_ = Merged::kFewInWindow;  // the latest merged window
   double events_a_window_ = 0.0;             // lately
   std::optional<std::size_t> first_failed_;  // part whose request was the first to be answered without data
   Cost cost_;

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+_OTHERS = {
+    "system_events": "at events of the system, and until what they do is over",
+    "watched": "as every message is logged",
+    "few_in_a_window": "where a part has fewer than 50 in a window",
+    "near_an_end": "where the measured window, the run or a task may begin or end",
+    "mean_looked_at": "where the mean may be known well enough",
+}
+"""Where one thread plays all parts, by the key of `cost.threads.events_in_one_thread`."""
+_MOST = 0.9
+"""A share of events side by side from which on nobody asks for the others."""
+
 
 def threads_lines(cost: dict[str, Any]) -> list[str]:
     """One line of the `cost` of a run that was to have several threads: docs/threads.md. None if it was not."""
@@ -18,4 +29,7 @@ def threads_lines(cost: dict[str, Any]) -> list[str]:
     busiest = (
         f", the busiest part with {division['events_of_busiest'] / beside:.0%} of them" if beside else ""
     )
-    return [f"{division['parts']} threads{why}; {share:.0%} of the events side by side{busiest}"]
+    others = division["events_in_one_thread"]
+    where = f"; of the others most {_OTHERS[max(others, key=others.__getitem__)]}" if others else ""
+    line = f"{division['parts']} threads{why}; {share:.0%} of the events side by side{busiest}"
+    return [line + (where if share < _MOST else "")]

@@ -20,7 +20,7 @@
 #include "system/deadlock/check.hpp"
 #include "system/kinds/registry.hpp"
 #include "system/model/offered_memory.hpp"
-#include "system/model/partitions.hpp"
+#include "system/run/thread_division.hpp"
 #include "workload/placement/numa_nodes.hpp"
 #include "workload/trace/page_map.hpp"
 
@@ -111,12 +111,13 @@ Value timed(const Registry& registry, const Spec& spec, std::vector<Route> route
   return described;
 }
 
-// Into how many parts the system falls that act on each other through links with a latency alone, and the
-// least of these.
-Value division_of(const System& system) {
-  const Partitions partitions = partitions_of(system);
-  return Value::Map{{"count", number(partitions.count)},
-                    {"lookahead", partitions.lookahead ? Value(to_text(*partitions.lookahead)) : Value()}};
+// How many parts several threads may play, and the least latency between them; of one part the reason.
+Value division_of(const Registry& registry, const Spec& spec, const System& system) {
+  const Divisible parts = divisible(registry, spec, system);
+  Value::Map described{{"count", number(parts.parts)},
+                       {"lookahead", parts.lookahead ? Value(to_text(*parts.lookahead)) : Value()}};
+  if (!parts.reason.empty()) described.emplace_back("reason", parts.reason);
+  return described;
 }
 
 // Whether messages can wait for each other's buffers in a circle.
@@ -251,7 +252,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
                            {"links", links_of(system)},
                            {"routes", {}},
                            {"deadlock", deadlock_of(system)},
-                           {"partitions", division_of(system)},
+                           {"partitions", division_of(registry, spec, system)},
                            {"pbr_ids", pbr_ids_of(system)},
                            {"addresses", system.address_map().described()},
                            {"nodes", nodes_of(system)},

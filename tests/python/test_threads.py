@@ -245,7 +245,10 @@ def test_there_are_no_more_parts_than_switches() -> None:
 
 
 FEW = {f"devices.host{number}.queue": 1 for number in range(8)}
-FAILS = [{"at": "2us", "fail": {"link": ["sw0", "mem0"]}}, {"at": "20us", "repair": {"link": ["sw0", "mem0"]}}]
+FAILS = [
+    {"at": "2us", "fail": {"link": ["sw0", "mem0"]}},
+    {"at": "20us", "repair": {"link": ["sw0", "mem0"]}},
+]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +280,25 @@ def test_the_line_says_where_one_thread_played_most(capsys: pytest.CaptureFixtur
         given = given.set(path, value)
     cx.run(given, threads=2).show()
     line = " ".join(capsys.readouterr().out.split())
-    assert "2 threads; 0% of the events side by side; of the others most where a part has fewer than 50" in line
+    assert (
+        "2 threads; 0% of the events side by side; of the others most where a part has fewer than 50" in line
+    )
+
+
+def test_check_says_how_many_parts_threads_may_play(tmp_path: Path) -> None:
+    """Devices stay with their switch, so that a switch with its devices is one part."""
+    file = tmp_path / "chain.yaml"
+    file.write_text(FABRIC)
+
+    def said(*options: str) -> str:
+        return " ".join(CliRunner().invoke(app, ["check", str(file), *options]).output.split())
+
+    assert "parts for several threads: 8 (50ns from one to the other at least)" in said()
+    one = ["--set", "topology={kind: switch}"]
+    assert "parts for" not in said(*one)
+    reason = "all devices hang on one switch, or share a wire"
+    assert f"parts for several threads: 1: {reason}" in said(*one, "--set", "run.threads=2")
+    assert json.loads(said(*one, "--json"))["partitions"] == {"count": 1, "lookahead": None, "reason": reason}
 
 
 def point_costs(directory: Path) -> list[dict[str, Any]]:

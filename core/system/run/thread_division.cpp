@@ -1,6 +1,7 @@
 #include "system/run/thread_division.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "kernel/kernel.hpp"
@@ -41,6 +42,18 @@ bool hangs_on(const System& system, std::uint32_t a, std::uint32_t b) {
   return hangs(a, b) || hangs(b, a);
 }
 
+/// Why a system cannot be divided of which all devices are in one part.
+constexpr std::string_view kOneGroup = "all devices hang on one switch, or share a wire";
+
+/// By link, those by which a device hangs on its switch among those that are not cut.
+std::vector<Partitions::Joint> joints_between_switches(const System& system) {
+  std::vector<Partitions::Joint> joints = joints_of(system);
+  for (Partitions::Joint& joint : joints) {
+    if (hangs_on(system, joint.a, joint.b)) joint.soonest = Time{};
+  }
+  return joints;
+}
+
 ThreadDivision one_part(const Spec& spec, std::string reason) {
   ThreadDivision division;
   division.part_of.assign(spec.devices.size(), 0);
@@ -63,12 +76,9 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
   Kernel kernel;
   const System system = build_system_to_look_at(kernel, registry, spec);
   if (std::string reason = undivided_because(system); !reason.empty()) return one_part(spec, reason);
-  std::vector<Partitions::Joint> joints = joints_of(system);
-  for (Partitions::Joint& joint : joints) {
-    if (hangs_on(system, joint.a, joint.b)) joint.soonest = Time{};
-  }
+  const std::vector<Partitions::Joint> joints = joints_between_switches(system);
   const Partitions whole = divide(system.components().size(), joints);
-  if (whole.count < 2) return one_part(spec, "all devices hang on one switch, or share a wire");
+  if (whole.count < 2) return one_part(spec, std::string(kOneGroup));
   const ExpectedTraffic traffic = expected_traffic(system, spec);
   const std::vector<std::uint32_t> part_of_group =
       balanced_cut(whole, joints, traffic.of_node, traffic.of_link, threads);
@@ -89,6 +99,15 @@ ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::ui
   if (division.parts < threads)
     division.reason = "there are " + std::to_string(whole.count) + " groups of devices to divide";
   return division;
+}
+
+Divisible divisible(const Registry& registry, const Spec& spec, const System& system) {
+  std::string reason = undivided_because(registry, spec);
+  if (reason.empty()) reason = undivided_because(system);
+  if (!reason.empty()) return {.reason = std::move(reason)};
+  const Partitions whole = divide(system.components().size(), joints_between_switches(system));
+  if (whole.count < 2) return {.reason = std::string(kOneGroup)};
+  return {.parts = whole.count, .lookahead = whole.lookahead, .reason = {}};
 }
 
 ThreadDivision divide_most(const Registry& registry, const Spec& spec) {

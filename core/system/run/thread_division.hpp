@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct ThreadDivision {
 /// the spec concerns all devices at times that nobody knows beforehand. Throws InputError for a spec of which
 /// no system can be built.
 ThreadDivision divide_system(const Registry& registry, const Spec& spec, std::uint32_t threads);
+
+/// What may be divided so of a system that is built.
+struct Divisible {
+  std::uint32_t parts = 1;        ///< at most
+  std::optional<Time> lookahead;  ///< the least of these parts; none: there is but one
+  std::string reason;             ///< why there is one part; empty: there are more
+};
+Divisible divisible(const Registry& registry, const Spec& spec, const System& system);
 
 /// As many parts as there can be: for tests, since it asks most of the seams between parts.
 ThreadDivision divide_most(const Registry& registry, const Spec& spec);

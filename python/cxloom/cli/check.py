@@ -48,10 +48,10 @@ def check(
     if as_json:
         print(json.dumps(description, indent=2))
     else:
-        _show(output(), spec, description)
+        _show(output(), spec, description, resolved.threads())
 
 
-def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
+def _show(out: Console, spec: str, description: Mapping[str, Any], threads: int) -> None:
     devices, links = description["devices"], description["links"]
     kinds = Counter(device["kind"] for device in devices)
     of_kinds = ", ".join(counted(count, kind) for kind, count in kinds.items())
@@ -61,8 +61,10 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     out.print(Text(f"simulator memory: about {_memory(description['memory_bytes'])}"))
     partitions = description["partitions"]
     if partitions["lookahead"]:
-        shortest = f"shortest link between them {partitions['lookahead']}"
-        out.print(Text(f"parallel partitions: {partitions['count']} ({shortest})"))
+        shortest = f"{partitions['lookahead']} from one to the other"
+        out.print(Text(f"parts for several threads: {partitions['count']} ({shortest} at least)"))
+    elif threads > 1:
+        out.print(Text(f"parts for several threads: 1: {partitions['reason']}"), soft_wrap=True)
     _show_deadlock(out, description["deadlock"])
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {len(description['pbr_ids'])} of 4096"))

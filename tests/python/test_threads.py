@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Outcome
 from typer.testing import CliRunner
 
 import cxloom as cx
@@ -237,6 +239,27 @@ def test_devices_on_one_switch_stay_on_one_thread() -> None:
     assert split(cx.run(given, threads=4))[1]["threads"]["reason"].startswith(
         "all devices hang on one switch"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        (["explain"], "allowed: --set run.threads=N; see cxloom explain --help"),
+        (["sweep", "--set", "run.seed=1,2"], "allowed: --set run.threads=N; see cxloom sweep --help"),
+        (
+            ["measure", "loaded"],
+            "allowed: a requester with a core (of the simulator: run.threads in the spec)",
+        ),
+    ],
+)
+def test_a_command_without_this_option_says_how_to_ask_for_threads(
+    words: list[str], allowed: str, tmp_path: Path, cxloom: Callable[..., Outcome]
+) -> None:
+    file = tmp_path / "chain.yaml"
+    file.write_text(FABRIC)
+    refused = cxloom(words[0], file, *words[1:], "--threads", "2")
+    assert refused.code == 2
+    assert allowed in " ".join(refused.err.split())
 
 
 def test_there_are_no_more_parts_than_switches() -> None:

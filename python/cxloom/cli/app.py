@@ -83,6 +83,10 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """The error for wrong arguments of a command, for which Typer has no public name."""
 
 
+_OF_RUN = {"--threads": "run.threads=N", "--seed": "run.seed=N"}
+"""Options that `cxloom run` has, and others only as a key of the spec."""
+
+
 class _Commands(TyperGroup):
     """Ctrl-C outside of a simulation is an end like any other that the user asked for: code 1, not Typer's 130."""
 
@@ -170,4 +174,7 @@ def _show_usage(error: Any) -> None:
     from cxloom.cli.messages import show_error
 
     asked = f"see {context.command_path} --help" if context is not None else ""
+    key = _OF_RUN.get(getattr(error, "option_name", ""))
+    if key is not None and any("--set" in each.opts for each in context.command.params):
+        asked = f"--set {key}; {asked}"
     show_error(InputError(message[:1].lower() + message[1:].rstrip("."), allowed=asked))

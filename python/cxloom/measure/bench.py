@@ -143,7 +143,7 @@ class Bench:
             raise InputError(
                 "threads need cores to run on",
                 found=counted(threads, "thread"),
-                allowed="a requester with a core",
+                allowed="a requester with a core (of the simulator: run.threads in the spec)",
                 path="--threads",
             )
         if threads is not None and threads < 1:

@@ -40,6 +40,7 @@ COLUMNS = 80
 
 _BAR = 24
 _GAP = 2
+"""Blanks before figures and bars; as padding, they would have each cell laid out twice."""
 _NAME = 16
 """Names are not made shorter than this for bars."""
 _LEAST = 8
@@ -94,11 +95,11 @@ def _needed(report: Group) -> int:
 
 def _width(table: Table) -> int:
     """The fewest columns that a table can have: those of its names and figures, for bars give way."""
-    return sum((column.min_width or 0) + _GAP for column in table.columns) - _GAP
+    return sum(column.min_width or 0 for column in table.columns)
 
 
 def _keep_figures(table: Table, width: int) -> None:
-    """Makes every column of figures as wide as the widest of them, whatever room there is.
+    """Makes every column of figures as wide as the widest of them and the gap before it, whatever room there is.
 
     Where lines would be too long, short names leave the room that they do not need, then heads are folded, then names
     are shortened as far as they can be told apart.
@@ -106,16 +107,16 @@ def _keep_figures(table: Table, width: int) -> None:
     names, *others = table.columns
     figures = [column for column in others if column.justify == "right"]
     for column in figures:
-        column.min_width = _widest(column)
+        column.min_width = _GAP + _widest(column)
     if _width(table) > width:
         names.min_width = min(_NAME, _widest(names))
     if _width(table) > width:
         for column in figures:
             column.header = str(column.header).replace(" ", "\n")
-            column.min_width = _widest(column)
+            column.min_width = _GAP + _widest(column)
     least = names.min_width or 0
     room = width - _width(table) + least
-    bars = sum(_widest(column) for column in others if column not in figures)
+    bars = sum(_widest(column) - _GAP for column in others if column not in figures)
     names.min_width = min(least, _shorten(names, max(room - bars, min(room, least))))
 
 
@@ -246,14 +247,13 @@ def _measures(part: Summary | SummaryRead | Component, *keys: _Latency) -> list[
 
 
 def _breakdown(summary: Summary, blocks: str) -> Table:
-    mean = summary["latency_ns"]["mean"]
     segments = {name: value for name, value in summary["breakdown_ns"].items() if value > 0}
     table = _table("where a request's time went", "mean ns", "share")
-    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, min_width=_GAP)
     largest = max(segments.values(), default=1.0)
     for name, value in segments.items():
-        bar = Text(_bar(value / largest, blocks), style="cyan")
-        table.add_row(Text(name), narrow(value, 4), percent(value / mean), bar)
+        bar = Text(" " * _GAP + _bar(value / largest, blocks), style="cyan")
+        table.add_row(Text(name), narrow(value, 4), percent(value / summary["latency_ns"]["mean"]), bar)
     return table
 
 
@@ -353,9 +353,9 @@ def _busiest(summary: Summary, limit: int, blocks: str) -> Table | None:
     if not found:
         return None
     table = _table("busiest links and buses", "GB/s", "queue mean", "busy")
-    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, min_width=_GAP)
     for name, utilization, payload, queue in found:
-        bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
+        bar = Text(" " * _GAP + _bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
         table.add_row(Text(name), f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
     return table
 
@@ -427,7 +427,7 @@ def _provenance(summary: Summary) -> Text:
 
 
 def _table(first: str, *numbers: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
+    table = Table(box=None, header_style="dim", padding=0)
     table.add_column(first, overflow="ellipsis", min_width=_NAME)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)

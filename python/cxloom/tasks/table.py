@@ -9,7 +9,6 @@ from rich.text import Text
 
 from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, size
-from cxloom.display.plain_table import plain_table
 
 if TYPE_CHECKING:
     from cxloom.base.summary import SummaryTasks
@@ -41,7 +40,8 @@ def tables(tasks: SummaryTasks, rows: int) -> list[Table]:
 
 
 def _table(first: str, *numbers: str) -> Table:
-    made = plain_table()
+    """A table as those of all results are, whose columns of figures have room before them."""
+    made = Table(box=None, header_style="dim", padding=0)
     made.add_column(first, overflow="ellipsis", min_width=16)
     for name in numbers:
         made.add_column(name, justify="right", no_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ BLOCK = 1 << 16
 """Bytes of text that are parsed at a time (own choice: what is made of them fits in a cache)."""
 LONGEST_LINE = 1 << 16
 _METADATA = b"# metadata: "
+_CONTROL = frozenset(range(32)) - frozenset(b"\t\n\r")
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
 
@@ -44,12 +46,13 @@ def _all_of(accesses: _core.Accesses, parser: Parser) -> Iterator[_core.Accesses
 
 def looks_binary(head: bytes) -> bool:
     """Whether the first bytes of a file are not text."""
-    return b"\0" in head or any(byte < 9 or byte in (11, 12) or 13 < byte < 32 for byte in head[:4096])
+    start = head[:4096]
+    return b"\0" in head or any(byte in start for byte in _CONTROL)
 
 
 def text_formats(head: bytes, whole: bool) -> list[str]:
     """The forms of text that a trace with these first bytes can have; none: it is no trace. ``whole``: they are all."""
-    first = next((line for line in head.splitlines() if line.strip()), b"")
+    first = next((line for line in io.BytesIO(head) if line.strip()), b"")
     if has_header(head) or not first:
         return ["text"]
     if first.startswith(_LACKEY):
@@ -57,7 +60,7 @@ def text_formats(head: bytes, whole: bool) -> list[str]:
     if found := _core.trace_formats_of_text(head, whole):
         return list(found)
     # Ours: its addresses have an 0x.
-    line = next((line for line in head.splitlines() if line.strip() and not line.startswith(b"#")), b"0x")
+    line = next((line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#")), b"0x")
     return ["text"] if line.lstrip().startswith((b"0x", b"0X")) else []
 
 
@@ -68,8 +71,10 @@ def has_header(head: bytes) -> bool:
 
 def text_metadata(head: bytes) -> dict[str, str]:
     """The metadata in the second line of a text trace; empty if there are none."""
+    if not has_header(head):
+        return {}
     lines = head.splitlines()
-    if len(lines) < 2 or not has_header(head) or not lines[1].startswith(_METADATA):
+    if len(lines) < 2 or not lines[1].startswith(_METADATA):
         return {}
     try:
         found = json.loads(lines[1][len(_METADATA) :])

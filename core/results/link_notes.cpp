@@ -1,5 +1,6 @@
 #include "results/link_notes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -10,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "base/value.hpp"
+#include "component/component.hpp"
 #include "interconnect/flit/monitor.hpp"
 #include "interconnect/link/end.hpp"
 #include "interconnect/wire/flit_errors.hpp"
@@ -33,6 +35,26 @@ constexpr const char* kOfParallel =
     "of parallel links, messages about one line keep to one, and so do CXL.io and what run.routing sends one "
     "way";
 
+/// The two devices of a link, whichever comes first.
+std::uint64_t joined_by(const System::LinkView& link) {
+  const std::uint64_t a = link.forward->owner().id().index();
+  const std::uint64_t b = link.forward->receiver().id().index();
+  return std::min(a, b) << 32U | std::max(a, b);
+}
+
+/// By link: whether another one joins the same devices. Of many links few are such, or none.
+std::vector<bool> parallel_links(const System& system) {
+  std::vector<std::uint64_t> pairs;
+  pairs.reserve(system.links().size());
+  for (const System::LinkView& link : system.links()) pairs.push_back(joined_by(link));
+  std::ranges::sort(pairs);
+  std::vector<bool> parallel;
+  parallel.reserve(pairs.size());
+  for (const System::LinkView& link : system.links())
+    parallel.push_back(std::ranges::equal_range(pairs, joined_by(link)).size() > 1);
+  return parallel;
+}
+
 std::string listed(const std::vector<std::string>& names) {
   std::string text = names[0];
   for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
@@ -50,10 +72,11 @@ std::vector<std::string> notes_on_idle_links(const System& system) {
       bundled[hop.link] = hop.bundled;
     }
   }
+  const std::vector<bool> parallel = parallel_links(system);
   std::map<std::string, Parallel> ways;  // by direction, which has one name in parallel links
   for (std::size_t i = 0; i < system.links().size(); ++i) {
     const System::LinkView& link = system.links()[i];
-    if (down[i]) continue;
+    if (down[i] || !parallel[i]) continue;
     for (const LinkEnd* end : {link.forward, link.backward}) {
       Parallel& way = ways[end->name()];
       (end->monitor().closed_totals().messages > 0 ? way.busy : way.idle).push_back(link.name);

@@ -8,9 +8,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias, cast
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import file_name, text_of
@@ -43,8 +42,7 @@ _AT_ONCE = 4096
 """Pieces of JSON that are written at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(NamedTuple):
     """The distribution of latencies, in nanoseconds; NaN where there was no request.
 
     The clock starts when the request exists: at its scheduled time in open loop, when it takes its queue slot in closed
@@ -104,7 +102,7 @@ class Measures:
         known = self._given["latency_ns"]
         interval = known.get("ci95")
         return Latency(
-            **{key: _known(known[key]) for key in Latency.__slots__ if key != "ci95"},
+            **{key: _known(known[key]) for key in Latency._fields if key != "ci95"},
             ci95=None if interval is None else (float(interval[0]), float(interval[1])),
         )
 

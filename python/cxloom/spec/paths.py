@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from cxloom.base.errors import InputError, InputErrors
 from cxloom.base.limits import DEPTH, NAMES
@@ -128,14 +127,14 @@ def _notes_below(node: Node) -> list[str]:
     return list(dict.fromkeys(note for note in notes if note.startswith("from ")))
 
 
-@dataclass
 class _Search:
-    root: Node
-    link_groups: Sequence[Sequence[int]]
-    segments: Sequence[str]
-    deepest: int = -1
-    at: str = ""
-    candidates: list[str] = field(default_factory=list)
+    def __init__(self, root: Node, link_groups: Sequence[Sequence[int]], segments: Sequence[str]) -> None:
+        self.root = root
+        self.link_groups = link_groups
+        self.segments = segments
+        self.deepest = -1
+        self.at = ""
+        self.candidates: list[str] = []
 
     def walk(self, node: Node | None, path: Path, depth: int) -> Iterator[Path]:
         if depth == len(self.segments):

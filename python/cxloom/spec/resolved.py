@@ -8,9 +8,8 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cxloom import _core
 from cxloom.base.errors import InputError, InputErrors, reason_of
@@ -25,8 +24,7 @@ _MOST_THREADS = 256
 """`ThreadCount::kMost` of the core, which refuses more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A spec, device by device and link by link, each value with its origin."""
 
     root: Node

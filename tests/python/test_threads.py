@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import cxloom as cx
 from cxloom.base.errors import InputError
 from cxloom.cli.app import app
+from cxloom.results.threads import threads_lines
 
 FABRIC = """
 topology: {kind: chain, switches: 8, placement: paired, switch: {kind: switch, queueing: voq},
@@ -306,6 +307,12 @@ def test_the_line_says_where_one_thread_played_most(capsys: pytest.CaptureFixtur
     assert (
         "2 threads; 0% of the events side by side; of the others most where a part has fewer than 50" in line
     )
+
+
+def test_results_of_before_do_not_say_why() -> None:
+    division = {"parts": 2, "events_side_by_side": 20, "events_of_busiest": 11}
+    said = threads_lines({"events": 100, "threads": division})
+    assert said == ["2 threads; 20% of the events side by side, the busiest part with 55% of them"]
 
 
 def test_check_says_how_many_parts_threads_may_play(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def threads_lines(cost: dict[str, Any]) -> list[str]:
     busiest = (
         f", the busiest part with {division['events_of_busiest'] / beside:.0%} of them" if beside else ""
     )
-    others = division["events_in_one_thread"]
+    others = division.get("events_in_one_thread", {})  # results of before have none
     where = f"; of the others most {_OTHERS[max(others, key=others.__getitem__)]}" if others else ""
     line = f"{division['parts']} threads{why}; {share:.0%} of the events side by side{busiest}"
     return [line + (where if share < _MOST else "")]

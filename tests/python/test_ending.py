@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,14 +33,15 @@ IN_ORDER = ["a thread", "registered later"]
 
 
 def ended(
-    code: int | None, last: str, before: str = "", out: int | None = None
+    code: int | None, last: str, before: str = "", out: int | None = None, preloaded: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """A process that ends with `last`, in which `before` was done before anything of ours."""
+    """A process that ends with `last`, in which `before` was done before anything of ours, and a library was loaded."""
     program = PROGRAM.format(before=before, code=code, last=last)
     return subprocess.run(
         [sys.executable, "-E", "-c", program],  # also where the environment lets output wait for nothing
         stdout=subprocess.PIPE if out is None else out,
         stderr=subprocess.PIPE,
+        env=os.environ | {"LD_PRELOAD": preloaded},
         text=True,
         timeout=60,
         check=False,
@@ -60,6 +62,11 @@ def test_a_bug_ends_in_the_ordinary_way() -> None:
 def test_what_was_there_before_has_its_turn() -> None:
     done = ended(3, "raise SystemExit(3)", before='atexit.register(print, "registered before")')
     assert (done.returncode, done.stdout.splitlines()) == (3, [*IN_ORDER, "registered before", "taken apart"])
+
+
+def test_what_is_preloaded_has_its_end() -> None:
+    done = ended(3, "raise SystemExit(3)", preloaded="libm.so.6")
+    assert (done.returncode, done.stdout.splitlines()) == (3, [*IN_ORDER, "taken apart"])
 
 
 @pytest.mark.parametrize("code", [3, None])

@@ -15,13 +15,13 @@ class Ending:
     """From when it is made on: the process ends at once with `code`, when that is known and all else is done.
 
     Functions for the end of the process run in the reverse order of their registration: threads have ended then, and
-    what was registered later has been done. Where somebody registered one before, as what measures coverage or profiles
-    does, the process ends in the ordinary way.
+    what was registered later has been done. Where somebody registered one before, as what measures coverage does, or
+    a library is loaded before all others, as profilers are, which write at the ordinary end, it is the ordinary one.
     """
 
     def __init__(self) -> None:
         self.code: int | None = None
-        if atexit._ncallbacks() == 0:
+        if atexit._ncallbacks() == 0 and not os.environ.get("LD_PRELOAD"):
             atexit.register(self._end)
 
     def _end(self) -> None:

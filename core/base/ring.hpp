@@ -36,6 +36,18 @@ class Ring {
   const T& operator[](std::size_t i) const {
     return items_[(head_ + static_cast<std::uint32_t>(i)) & (room() - 1)];
   }
+  /// The items as they are, for a loop that writes elsewhere meanwhile: where they are is not read again.
+  class View {
+   public:
+    explicit View(const Ring& ring) : items_(ring.items_.get()), head_(ring.head_), mask_(ring.room() - 1) {}
+    const T& operator[](std::uint32_t i) const { return items_[(head_ + i) & mask_]; }
+
+   private:
+    const T* items_;
+    std::uint32_t head_;
+    std::uint32_t mask_;
+  };
+  View view() const { return View(*this); }
   /// Takes away the first ones; there are so many.
   void pop_front(std::uint32_t count = 1) { head_ += count; }
   void push_back(const T& item) {

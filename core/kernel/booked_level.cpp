@@ -8,25 +8,36 @@ namespace cxloom {
 
 // Nobody can foresee whether one joins or leaves next: that is no jump, but a word of ones or of zeros. At
 // one instant the order does not matter.
-void BookedLevel::settle(Time now) {
-  LevelRun run(monitor_);
+template <class Levels>
+[[gnu::always_inline]] inline void BookedLevel::work_off(Time now, Levels& levels) {
+  const Ring<Time>::View leaves_at = leaves_.view();
   std::uint32_t next = 0;
   std::uint32_t left = 0;
   const auto leaving = static_cast<std::uint32_t>(leaves_.size());
   joins_[joined_] = Time::max();
   while (left != leaving) {
     const std::int64_t join = joins_[next].ps();
-    const std::int64_t after = leaves_[left].ps() - join;
+    const std::int64_t after = leaves_at[left].ps() - join;
     const std::int64_t leaves = after >> 63;
     const Time at{join + (after & leaves)};
     if (at > now) break;
-    run.change(at, 1 + 2 * static_cast<std::int32_t>(leaves));
+    levels.change(at, static_cast<std::int32_t>(1 + 2 * leaves));
     next += 1 + static_cast<std::uint32_t>(leaves);
     left -= static_cast<std::uint32_t>(leaves);
   }
-  for (; left == leaving && joins_[next] <= now; ++next) run.change(joins_[next], +1);
+  for (; left == leaving && joins_[next] <= now; ++next) levels.change(joins_[next], +1);
   leaves_.pop_front(left);
   joined_ = 0;
+}
+
+void BookedLevel::settle(Time now) {
+  const std::int64_t highest = monitor_.level() + joined_;
+  if (LevelRun::can_be(monitor_, highest)) [[likely]] {
+    LevelRun run(monitor_, highest);
+    work_off(now, run);
+  } else {
+    work_off(now, monitor_);
+  }
 }
 
 std::int64_t BookedLevel::level() const {

@@ -39,6 +39,8 @@ class BookedLevel {
 
   /// Works off all that is known up to `now`.
   void settle(Time now);
+  template <class Levels>
+  void work_off(Time now, Levels& levels);
 
   std::uint32_t joined_ = 0;                 // of `joins_`, soonest first
   std::array<Time, kTogether + 1> joins_{};  // that have not been worked off, and room for an end

@@ -24,6 +24,7 @@ void LatencyDistribution::make_room(unsigned octave) {
   counts_ = std::move(counts);
   first_octave_ = first;
   octaves_ = last - first + 1;
+  room_ = counts_.size();
 }
 
 void LatencyDistribution::merge(const LatencyDistribution& other) {
@@ -75,6 +76,19 @@ std::size_t level_bucket(std::int64_t level) {
   return kExact + octave * 8 + ((value >> (octave + 1)) & 7U);
 }
 
+// In the account, where heights below `kOwn` have places of their own.
+std::size_t place_of(std::int64_t height) {
+  const auto value = static_cast<std::size_t>(height);
+  return value < LevelMonitor::kOwn
+             ? value
+             : LevelMonitor::kOwn + level_bucket(height) - level_bucket(LevelMonitor::kOwn);
+}
+
+std::size_t bucket_at(std::size_t place) {
+  constexpr std::size_t kOwn = LevelMonitor::kOwn;
+  return place < kOwn ? level_bucket(static_cast<std::int64_t>(place)) : level_bucket(kOwn) + place - kOwn;
+}
+
 double bucket_level(std::size_t bucket) {
   if (bucket < kExact) return static_cast<double>(bucket);
   const std::size_t octave = (bucket - kExact) / 8;
@@ -85,24 +99,17 @@ double bucket_level(std::size_t bucket) {
 
 }  // namespace
 
-void LevelMonitor::account(std::int64_t elapsed) {
-  if (held_ > maximum_) maximum_ = held_;
-  integral_ += static_cast<double>(held_) * static_cast<double>(elapsed);
-  count_time(held_, elapsed);
+[[gnu::noinline]] void LevelMonitor::count_time_elsewhere(std::int32_t height, std::int64_t elapsed) {
+  const std::size_t place = place_of(height);
+  if (place >= time_at_.size()) time_at_.resize(place + 1, 0);
+  time_at_[place] += elapsed;
+  if (place < kOwn) return;
+  shared_integral_ += static_cast<double>(height) * static_cast<double>(elapsed);
+  shared_maximum_ = std::max(shared_maximum_, height);
 }
 
-void LevelMonitor::count_time(std::int32_t height, std::int64_t elapsed) {
-  const std::size_t bucket = level_bucket(height);
-  if (bucket < time_at_.size()) [[likely]] {
-    time_at_[bucket] += elapsed;
-  } else {
-    account_at_new_height(bucket, elapsed);
-  }
-}
-
-[[gnu::noinline]] void LevelMonitor::account_at_new_height(std::size_t bucket, std::int64_t elapsed) {
-  time_at_.resize(bucket + 1, 0);
-  time_at_[bucket] = elapsed;
+[[gnu::noinline]] void LevelMonitor::make_room(std::int64_t height) {
+  time_at_.resize(static_cast<std::size_t>(height) + 1, 0);
 }
 
 void LevelMonitor::open(Time at) {
@@ -111,26 +118,41 @@ void LevelMonitor::open(Time at) {
   held_ = level_;
   closed_ = false;
   opened_ = at;
-  integral_ = 0.0;
+  shared_integral_ = 0.0;
   time_at_.clear();
-  maximum_ = 0;
+  shared_maximum_ = 0;
+}
+
+double LevelMonitor::integral() const {
+  double sum = shared_integral_ + static_cast<double>(held_) * static_cast<double>(held_for());
+  for (std::size_t height = 1; height < own_heights(); ++height)
+    sum += static_cast<double>(height) * static_cast<double>(time_at_[height]);
+  return sum;
+}
+
+double LevelMonitor::maximum() const {
+  std::int32_t highest = held_for() > 0 ? std::max(held_, shared_maximum_) : shared_maximum_;
+  for (auto height = static_cast<std::int32_t>(own_heights()) - 1; height > highest; --height)
+    if (time_at_[static_cast<std::size_t>(height)] != 0) highest = height;
+  return static_cast<double>(highest);
 }
 
 double LevelMonitor::mean() const { return length() > 0 ? integral() / static_cast<double>(length()) : 0.0; }
 
 double LevelMonitor::quantile(double fraction) const {
-  std::vector<std::int64_t> times = time_at_;
+  std::vector<std::int64_t> times(bucket_at(std::max<std::size_t>(time_at_.size(), 1) - 1) + 1, 0);
+  for (std::size_t place = 1; place < time_at_.size(); ++place) times[bucket_at(place)] += time_at_[place];
   if (held_ != 0 && held_for() > 0) {
     const std::size_t bucket = level_bucket(held_);
     if (bucket >= times.size()) times.resize(bucket + 1, 0);
     times[bucket] += held_for();
   }
   std::int64_t above_zero = 0;
-  for (const std::int64_t time : times) above_zero += time;
+  for (std::size_t bucket = 1; bucket < times.size(); ++bucket) above_zero += times[bucket];
   double seen = static_cast<double>(length() - above_zero);
   const double wanted = fraction * static_cast<double>(length());
   if (seen >= wanted) return 0.0;
-  for (std::size_t bucket = 0; bucket < times.size(); ++bucket) {
+  for (std::size_t bucket = 1; bucket < times.size(); ++bucket) {
     seen += static_cast<double>(times[bucket]);
     if (seen >= wanted) return std::min(bucket_level(bucket), maximum());
   }

@@ -21,7 +21,7 @@ class LatencyDistribution {
     ++count_;
     sum_ += static_cast<std::uint64_t>(value.ps());
     const auto ps = static_cast<std::uint64_t>(value.ps());
-    if (const std::uint64_t place = place_of(ps); place < counts_.size()) [[likely]] {
+    if (const std::uint64_t place = place_of(ps); place < room_) [[likely]] {
       ++counts_[place];
     } else {
       count_in_new_octave(ps);
@@ -59,6 +59,7 @@ class LatencyDistribution {
   // 2^precision.
   unsigned first_octave_ = 0;
   unsigned octaves_ = 0;
+  std::uint64_t room_ = 0;  // in `counts_`
   std::vector<std::uint64_t> counts_;
 };
 
@@ -66,6 +67,7 @@ class LatencyDistribution {
 class LevelMonitor {
  public:
   static constexpr std::size_t kExact = 16;  ///< levels below are told apart, of others eight an octave
+  static constexpr std::size_t kOwn = 128;   ///< levels below are accounted for apart
   std::int64_t level() const { return level_; }
 
   /// The level changes by `delta` at `at`, which never decreases.
@@ -95,10 +97,8 @@ class LevelMonitor {
 
   double mean() const;
   /// Level times picoseconds since the window opened.
-  double integral() const { return integral_ + static_cast<double>(held_) * static_cast<double>(held_for()); }
-  double maximum() const {
-    return static_cast<double>(held_for() > 0 && held_ > maximum_ ? held_ : maximum_);
-  }
+  double integral() const;
+  double maximum() const;
   /// The height at or below which the level stood for a share `fraction` of the window.
   double quantile(double fraction) const;
 
@@ -109,7 +109,7 @@ class LevelMonitor {
   void hold_until(Time at) {
     const std::int64_t elapsed = (at - last_).ps();
     last_ = at;
-    if (held_ != 0 && elapsed != 0) account(elapsed);
+    if (held_ != 0 && elapsed != 0) count_time(held_, elapsed);
   }
   void end_hold() {
     if (!closed_) hold_until(changed_);
@@ -119,22 +119,32 @@ class LevelMonitor {
   std::int64_t held_for() const { return closed_ ? 0 : (changed_ - last_).ps(); }
   /// Picoseconds from the opening of the window up to its end, or to the last change.
   std::int64_t length() const { return (last_ - opened_).ps() + held_for(); }
-  void account(std::int64_t elapsed);
-  void count_time(std::int32_t height, std::int64_t elapsed);
-  void account_at_new_height(std::size_t bucket, std::int64_t elapsed);
-  std::size_t exact_heights() const { return time_at_.size() < kExact ? time_at_.size() : kExact; }
+  /// The level has stood at `height` for `elapsed` more picoseconds, neither of them zero.
+  void count_time(std::int32_t height, std::int64_t elapsed) {
+    if (static_cast<std::size_t>(height) < own_heights()) [[likely]] {
+      time_at_[static_cast<std::size_t>(height)] += elapsed;
+    } else {
+      count_time_elsewhere(height, elapsed);
+    }
+  }
+  void count_time_elsewhere(std::int32_t height, std::int64_t elapsed);
+  void make_room(std::int64_t height);
+  /// Heights that have a place of their own in `time_at_`, which is their number.
+  std::size_t own_heights() const { return time_at_.size() < kOwn ? time_at_.size() : kOwn; }
 
   // A level that is back at its height within an instant, as that of requests in flight where the next one
   // follows an answer, has not changed: its time is added up when it has.
   std::int32_t level_ = 0;
   std::int32_t held_ = 0;  // from `last_` until `changed_`; since then it is `level_`
   Time changed_;
-  Time last_;              // the account goes up to here; the end of the window once it is closed
-  double integral_ = 0.0;  // exact below 2^53
-  std::int32_t maximum_ = 0;
+  Time last_;  // the account goes up to here; the end of the window once it is closed
+  // Both are of the heights that share a bucket: of the others the times say it.
+  double shared_integral_ = 0.0;  // exact below 2^53
+  std::int32_t shared_maximum_ = 0;
   bool closed_ = false;
   Time opened_;
-  std::vector<std::int64_t> time_at_;  // by bucket of the level, zero left out
+  // By level, that of zero means nothing; behind these by bucket.
+  std::vector<std::int64_t> time_at_;
 };
 
 }  // namespace cxloom

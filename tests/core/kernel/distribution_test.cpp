@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -158,7 +159,7 @@ TEST(LevelMonitor, MatchesTheIntegralForAnyWindow) {
   for (int trial = 0; trial < 200; ++trial) {
     const Time from{static_cast<std::int64_t>(random.below(5000))};
     const Time to = from + Time{1 + static_cast<std::int64_t>(random.below(20'000))};
-    const std::uint64_t top = trial % 2 == 0 ? 12 : 200;
+    const std::uint64_t top = std::array{12U, 200U, 129U, 5000U}[static_cast<std::size_t>(trial) % 4];
     LevelMonitor monitor;
     Steps steps;
     std::int64_t level = 0;
@@ -236,6 +237,7 @@ TEST(BookedLevel, LeavesWhenBookedWithoutAnEvent) {
   for (int trial = 0; trial < 200; ++trial) {
     BookedLevel booked;
     Steps steps;
+    const std::uint64_t longest_stay = trial % 2 == 0 ? 2000 : 40'000;  // some 25, or 200 at a time
     Time now;
     Time last_leave;
     const Time from{static_cast<std::int64_t>(random.below(2000))};
@@ -247,7 +249,7 @@ TEST(BookedLevel, LeavesWhenBookedWithoutAnEvent) {
       if (!open && now >= from) open = true, booked.open(from);
       if (!closed && now >= to) closed = true, booked.close(to);
       booked.join(now);
-      last_leave = std::max(last_leave, now + Time{static_cast<std::int64_t>(random.below(2000))});
+      last_leave = std::max(last_leave, now + Time{static_cast<std::int64_t>(random.below(longest_stay))});
       booked.leave_at(last_leave);
       steps.change(now, +1);
       steps.change(last_leave, -1);

@@ -85,15 +85,6 @@ std::int64_t EventQueue::far_filled_bucket() const {
   return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
 }
 
-// Takes the list of a bucket out of the wheel.
-std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
-  const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-  const std::uint32_t link = std::exchange(buckets_[slot], kNone);
-  words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
-  word_filled_[slot >> 6U] = words_[slot >> 6U] != 0 ? 1 : 0;
-  return link;
-}
-
 // Over the instants of the open bucket.
 [[gnu::noinline]] void EventQueue::spread(std::uint32_t link) {
   while (link != kNone) {
@@ -121,27 +112,6 @@ void EventQueue::look_ahead() {
   return open_bucket(bucket);
 }
 
-[[gnu::always_inline]] inline bool EventQueue::open_bucket(std::int64_t bucket) {
-  open_ = bucket;
-  ahead_ = kNone;
-  const std::uint32_t link = take_bucket(bucket);
-  const std::uint32_t node = link >> kFineBits;
-  const std::uint32_t other_link = next_[node];
-  if (other_link == kNone) {
-    at_instant_[0] = node;
-    left_ = 1;
-  } else {
-    const std::uint32_t other = other_link >> kFineBits;
-    if (next_[other] != kNone || ((link ^ other_link) & kFineMask) != 0) return lay_out_bucket(link);
-    const bool node_first = events_[node].order < events_[other].order;
-    at_instant_[0] = node_first ? other : node;
-    at_instant_[1] = node_first ? node : other;
-    left_ = 2;
-  }
-  instant_ = instant_of(link);
-  return true;
-}
-
 // The open bucket held more than two events, or two instants. Most often it is one instant all the same.
 [[gnu::noinline]] bool EventQueue::lay_out_bucket(std::uint32_t first) {
   std::uint32_t* const nodes = at_instant_.data();
@@ -165,22 +135,6 @@ void EventQueue::look_ahead() {
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();
-}
-
-// The next instant, if it is near, while the last event before it is still to happen: who it is for is known
-// when its turn comes. If it is far, all events until then would have to be put in order one by one.
-// Returns the first event of it, or none.
-std::uint32_t EventQueue::open_soon() {
-  constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
-  if (filled_instants_ != 0) return open_next_of_bucket();
-  if (size_ < kFew) return kNone;
-  const std::uint64_t next = next_buckets();
-  if (next == 0) return kNone;
-  const std::int64_t bucket = open_ + 1 + std::countr_zero(next);
-  if (turn_of(bucket) >= far_.first()) [[unlikely]]
-    return kNone;
-  if (!open_bucket(bucket)) return open_next_of_bucket();
-  return at_instant_[left_ - 1];
 }
 
 [[gnu::noinline]] std::uint32_t EventQueue::open_next_of_bucket() {

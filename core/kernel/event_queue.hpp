@@ -71,9 +71,9 @@ class EventQueue {
     return events_[at_instant_[left_ - 1]];
   }
 
-  /// Removes what `top` gave. Where events crowd an instant, returns one that comes after a few others: its
-  /// handler and its message have been fetched. Else null.
-  const Event* pop() {
+  /// Removes what `top` gave. Where events crowd an instant, returns one that
+  /// comes after a few others: its handler and its message have been fetched. Else null.
+  [[gnu::always_inline]] const Event* pop() {
     --size_;
     give_node(at_instant_[--left_]);
     if (left_ == 0) {
@@ -207,5 +207,53 @@ class EventQueue {
   std::array<std::uint64_t, kWords> words_{};                  // which buckets hold something
   alignas(8) std::array<std::uint8_t, kWords> word_filled_{};  // which words are not zero: 1, and else 0
 };
+
+// In line in the loop over events, for each of which these run once.
+
+// Takes the list of a bucket out of the wheel.
+[[gnu::always_inline]] inline std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
+  const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
+  const std::uint32_t link = std::exchange(buckets_[slot], kNone);
+  words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
+  word_filled_[slot >> 6U] = words_[slot >> 6U] != 0 ? 1 : 0;
+  return link;
+}
+
+[[gnu::always_inline]] inline bool EventQueue::open_bucket(std::int64_t bucket) {
+  open_ = bucket;
+  ahead_ = kNone;
+  const std::uint32_t link = take_bucket(bucket);
+  const std::uint32_t node = link >> kFineBits;
+  const std::uint32_t other_link = next_[node];
+  if (other_link == kNone) {
+    at_instant_[0] = node;
+    left_ = 1;
+  } else {
+    const std::uint32_t other = other_link >> kFineBits;
+    if (next_[other] != kNone || ((link ^ other_link) & kFineMask) != 0) return lay_out_bucket(link);
+    const bool node_first = events_[node].order < events_[other].order;
+    at_instant_[0] = node_first ? other : node;
+    at_instant_[1] = node_first ? node : other;
+    left_ = 2;
+  }
+  instant_ = instant_of(link);
+  return true;
+}
+
+// The next instant, if it is near, while the last event before it is still to happen: who it is for is known
+// when its turn comes. If it is far, all events until then would have to be put in order one by one.
+// Returns the first event of it, or none.
+[[gnu::always_inline]] inline std::uint32_t EventQueue::open_soon() {
+  constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
+  if (filled_instants_ != 0) return open_next_of_bucket();
+  if (size_ < kFew) return kNone;
+  const std::uint64_t next = next_buckets();
+  if (next == 0) return kNone;
+  const std::int64_t bucket = open_ + 1 + std::countr_zero(next);
+  if (turn_of(bucket) >= far_.first()) [[unlikely]]
+    return kNone;
+  if (!open_bucket(bucket)) return open_next_of_bucket();
+  return at_instant_[left_ - 1];
+}
 
 }  // namespace cxloom

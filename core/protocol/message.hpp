@@ -73,6 +73,12 @@ struct Message {
   void charge(Segment segment, Time until) {
     if (account) account->charge(segment, until);
   }
+  /// Charges two segments in turn.
+  void charge(Segment first, Time until_first, Segment second, Time until_second) {
+    if (!account) return;
+    account->charge(first, until_first);
+    account->charge(second, until_second);
+  }
   /// Payload bytes that travel in this message: its size, or none.
   std::uint64_t payload() const { return size * payloads_of(opcode); }
 };

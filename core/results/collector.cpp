@@ -91,9 +91,9 @@ void Collector::take_in(const RequestObserver& part) {
     kinds_[i].errors.merge(other.kinds_[i].errors);
   }
   count_ += other.count_;
-  if (memories_.size() < other.memories_.size()) memories_.resize(other.memories_.size());
+  make_room_for_memories(other.memories_.size());
   for (std::size_t i = 0; i < other.memories_.size(); ++i) memories_[i].merge(other.memories_[i]);
-  if (by_hops_.size() < other.by_hops_.size()) by_hops_.resize(other.by_hops_.size());
+  make_room_for_hops(other.by_hops_.size());
   for (std::size_t i = 0; i < other.by_hops_.size(); ++i) by_hops_[i].merge(other.by_hops_[i]);
   if (other.first_error_ && (!first_error_ || other.first_error_->at < first_error_->at))
     first_error_ = other.first_error_;
@@ -199,9 +199,15 @@ void Collector::completed(const Request& request, Time now) {
   if (keep_requests_) keep(request, now);
 }
 
-[[gnu::noinline]] void Collector::make_room_for_memory(NodeId node) { memories_.resize(node.index() + 1); }
+[[gnu::noinline]] void Collector::make_room_for_memories(std::size_t count) {
+  if (count > memories_.size()) memories_.resize(count);
+  memory_room_ = memories_.size();
+}
 
-[[gnu::noinline]] void Collector::make_room_for_hops(std::size_t count) { by_hops_.resize(count + 1); }
+[[gnu::noinline]] void Collector::make_room_for_hops(std::size_t count) {
+  if (count > by_hops_.size()) by_hops_.resize(count);
+  hops_room_ = by_hops_.size();
+}
 
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {

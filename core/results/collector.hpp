@@ -188,17 +188,17 @@ class Collector final : public RequestObserver {
   Wide latency_sum_ps() const;
   inline MemoryStatistics& count_at_memory(const Request& line, Time latency, std::uint64_t moved);
   MemoryStatistics& memory(NodeId node) {
-    if (node.index() >= memories_.size()) [[unlikely]]
-      make_room_for_memory(node);
+    if (node.index() >= memory_room_) [[unlikely]]
+      make_room_for_memories(node.index() + 1);
     return memories_[node.index()];
   }
   HopStatistics& hops(std::size_t count) {
-    if (count >= by_hops_.size()) [[unlikely]]
-      make_room_for_hops(count);
+    if (count >= hops_room_) [[unlikely]]
+      make_room_for_hops(count + 1);
     return by_hops_[count];
   }
   // Apart, so that the path of every request saves no registers for them.
-  void make_room_for_memory(NodeId node);
+  void make_room_for_memories(std::size_t count);
   void make_room_for_hops(std::size_t count);
   void count_error(const Request& request, Time now);
   void keep(const Request& request, Time now);
@@ -214,6 +214,9 @@ class Collector final : public RequestObserver {
   BatchMeans batches_;                      // of them
   std::vector<MemoryStatistics> memories_;  // by node
   std::vector<HopStatistics> by_hops_;
+  // The sizes of these two: a vector divides for it.
+  std::size_t memory_room_ = 0;
+  std::size_t hops_room_ = 0;
   MixWindows mix_windows_;
   std::optional<FirstError> first_error_;
   std::uint64_t failed_write_backs_ = 0;

@@ -171,8 +171,7 @@ void MemoryController::admit(Message& message, Places& places) {
   }
   if (releases_when_taken_) endpoint().release(message, now);
   in_service_.join(now);
-  message.charge(Segment::kMediaQueue, now);
-  message.charge(Segment::kController, ready);
+  message.charge(Segment::kMediaQueue, now, Segment::kController, ready);
   const bool atomic = message.opcode == Opcode::kMemAtomic;
   const bool straight = straight_ && !atomic;
   Address address;

@@ -45,15 +45,16 @@ void AccessSource::fetch(const RequestCount& made, Time now) {
   has_next_ = may_have_more && work_.stream->next(next_);
   if (reactive_) [[unlikely]]
     gives_at_ = has_next_ ? std::nullopt : reactive_->gives_at();
-  exhausted_ = !has_next_ && !(may_have_more && work_.stream->open());
   if (has_next_) {
+    exhausted_ = false;
     has_gaps_ |= next_.instruction_gap != 0;
     if (work_.timestamps) [[unlikely]]
       take_timestamp(made);
     earliest_ = earliest_issue(made);
-  } else if (exhausted_) {
-    check_warmup(made);
+    return;
   }
+  exhausted_ = !(may_have_more && work_.stream->open());
+  if (exhausted_) check_warmup(made);
 }
 
 // Where work goes by answers, what was begun is brought to its end.

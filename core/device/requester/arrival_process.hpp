@@ -20,11 +20,11 @@ class ArrivalProcess {
   void begin(const Work& work) {
     meter_ = RateMeter(work.rate);
     arrivals_ = work.arrivals;
-    timestamps_ = work.timestamps;
+    open_loop_ = work.timestamps || !meter_.rate().unlimited();
     if (arrivals_ == Arrivals::kPoisson) next_ = after(Time{});
   }
   /// False: accesses exist when they take their queue slot.
-  bool open_loop() const { return timestamps_ || !meter_.rate().unlimited(); }
+  bool open_loop() const { return open_loop_; }
   /// When the next access becomes ready.
   Time next() const { return next_; }
   /// It does so at its own time, or at that of the one before if that is later.
@@ -45,7 +45,7 @@ class ArrivalProcess {
   RandomStream random_;
   RateMeter meter_;
   Arrivals arrivals_ = Arrivals::kFixed;
-  bool timestamps_ = false;
+  bool open_loop_ = false;
   Time next_;
 };
 

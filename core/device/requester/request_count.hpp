@@ -14,6 +14,7 @@ class RequestCount {
   void begin(const Work& work) {
     warmup_ = work.warmup;
     measured_ = work.requests;
+    find_end();
   }
   void issue() { ++issued_; }
   /// It makes no more: what it has made is its warm-up, so that nobody waits for it.
@@ -23,6 +24,7 @@ class RequestCount {
   void begin_counting() {
     counting_ = true;
     issued_before_ = issued_;
+    find_end();
   }
   /// The windows that open from now on are parts of the one that is open: the last one ends with the work as
   /// that would have.
@@ -45,13 +47,21 @@ class RequestCount {
     return counting_ ? issued_before_ : std::max(issued_, warmup_);
   }
   /// As many as the work wants are made.
-  bool enough() const { return counting_ && measured_ && issued_ - issued_before_ >= *measured_; }
+  bool enough() const { return issued_ >= enough_at_; }
   /// Since the window opened as many have been answered as were made: what is still on its way has the place
   /// of what was on its way then.
   bool even() const { return completed_ - completed_at_window_ >= issued_ - issued_at_window_; }
 
  private:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  void find_end() {
+    const bool ends = counting_ && measured_ && *measured_ < kNever - issued_before_;
+    enough_at_ = ends ? issued_before_ + *measured_ : kNever;
+  }
+
   std::uint64_t issued_ = 0;
+  std::uint64_t enough_at_ = kNever;
   std::uint64_t completed_ = 0;
   std::uint64_t issued_before_ = 0;     // the warm-up was over
   std::uint64_t issued_at_window_ = 0;  // when it opened, the last time

@@ -40,7 +40,7 @@ class Wire {
   /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at
   /// `tail_ready`, and holds the wire until then (cut-through from a slower link).
   Use carry(std::uint64_t bytes, Time ready, Time tail_ready, unsigned direction) {
-    const Time turned = turn(direction);
+    const Time turned = turnaround_ == Time{} ? Time{} : turn(direction);
     const Time start = std::max(ready, free_at_ + turned);
     last_direction_ = direction;
     meter_.restart_if(start > free_at_);

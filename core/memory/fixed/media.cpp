@@ -59,8 +59,7 @@ class FixedMedia::Bank final : public EventHandler, public Waiter {
     busy_ = true;
     const Time start = media_.data_path_.enter(media_.kernel_.now(), message.size);
     const Time done = start + media_.latency_of(message);
-    message.charge(Segment::kMediaQueue, start);
-    message.charge(Segment::kMedia, done);
+    message.charge(Segment::kMediaQueue, start, Segment::kMedia, done);
     media_.kernel_.schedule(done, media_.source_, *this, kDone, payload_of(message));
   }
   void finish(Message& message) {
@@ -129,8 +128,7 @@ void FixedMedia::access(Message& message, Address address, Time ready) {
   }
   const Time start = data_path_.unlimited() ? ready : data_path_.enter(ready, message.size);
   const Time done = start + latency_of(message);
-  message.charge(Segment::kMediaQueue, start);
-  message.charge(Segment::kMedia, done);
+  message.charge(Segment::kMediaQueue, start, Segment::kMedia, done);
   if (in_order_) {
     client_.media_done(message, done);
   } else {

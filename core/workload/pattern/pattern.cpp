@@ -88,6 +88,7 @@ Pattern::Pattern(const PatternParams& params, const PatternContext& context)
       fence_every_(params.fence_every.value_or(0)),
       to_fence_(fence_every_),
       persists_(params, RandomStream(context.seed, context.name, "persists"), context.cached),
+      plain_(!past_ && atomics_ == 0.0 && fence_every_ == 0 && !persists_.any() && size_ <= kMostAtOnce),
       random_(context.seed, context.name, "addresses"),
       kinds_(context.seed, context.name, "kinds"),
       atomic_(context.seed, context.name, "atomics") {
@@ -111,22 +112,33 @@ void Pattern::next_line(Access& access) {
   access.continues = bytes_left_ > 0;
 }
 
+inline void Pattern::draw(Access& access) {
+  access.address = Address{base_ + next_block() * size_};
+  access.size = static_cast<std::uint16_t>(size_);
+  access.kind = kinds_.chance(reads_) ? AccessKind::kRead : AccessKind::kWrite;
+  access.past = false;
+  access.dependence = dependence();
+  access.continues = false;
+}
+
 bool Pattern::next(Access& access) {
+  if (!plain_) return next_of_any(access);
+  draw(access);
+  return true;
+}
+
+bool Pattern::next_of_any(Access& access) {
   if (bytes_left_ > 0) {
     next_line(access);
     return true;
   }
   if (persists_.any() && persists_.flush(access)) return true;
-  access.address = Address{base_ + next_block() * size_};
-  access.size = static_cast<std::uint16_t>(size_);
-  access.kind = kinds_.chance(reads_) ? AccessKind::kRead : AccessKind::kWrite;
+  draw(access);
   if (atomics_ > 0.0 && atomic_.chance(atomics_)) {
     access.kind = AccessKind::kAtomic;
     access.size = size_ % 8 == 0 ? 8 : 4;
   }
   access.past = past_ && access.kind == AccessKind::kWrite;
-  access.dependence = dependence();
-  access.continues = false;
   if (fence_every_ != 0 && to_fence_-- == 0) {
     access.dependence = kAllBefore;
     to_fence_ = fence_every_ - 1;

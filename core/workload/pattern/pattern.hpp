@@ -87,6 +87,8 @@ class Pattern : public AccessStream {
   RandomStream& random() { return random_; }
 
  private:
+  void draw(Access& access);
+  bool next_of_any(Access& access);
   void next_line(Access& access);
 
   double reads_;
@@ -101,6 +103,7 @@ class Pattern : public AccessStream {
   std::uint64_t fence_every_;  // 0: never
   std::uint64_t to_fence_;     // accesses before the next
   Persists persists_;
+  bool plain_;  // every access is a read or a write of one block, and nothing is to be told apart
   RandomStream random_;
   // Streams of their own: no share changes the addresses, and that of atomics changes no other access.
   RandomStream kinds_;

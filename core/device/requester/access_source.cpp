@@ -90,6 +90,7 @@ inline Time AccessSource::earliest_issue(const RequestCount& made) const {
 }
 
 Requester::Progress AccessSource::progress(const RequestCount& made) const {
+  const bool goes_round = has_work() && !work_.requests && work_.stream->repeats();
   return {.trace_ended = exhausted_ && !enough(made) && !from_outside_,
           .waits_for_outside = from_outside_ && work_.stream->open() && !has_next_,
           .open_loop = arrivals_.open_loop(),
@@ -100,7 +101,8 @@ Requester::Progress AccessSource::progress(const RequestCount& made) const {
           .issued_before_window = made.issued_before_window(),
           .expected = expected(made),
           .left_at_least = left_at_least(made),
-          .may_store_past = has_work() && ((has_next_ && next_.past) || work_.stream->may_store_past())};
+          .may_store_past = has_work() && ((has_next_ && next_.past) || work_.stream->may_store_past()),
+          .goes_round_for_ever = goes_round && !exhausted_ && !work_.stream->length()};
 }
 
 std::optional<std::uint64_t> AccessSource::expected(const RequestCount& made) const {

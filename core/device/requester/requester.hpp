@@ -64,9 +64,10 @@ class Requester {
     std::uint64_t issued_before_window = 0;  ///< its warm-up, and what it made until the others were warm
     std::optional<std::uint64_t>
         expected;  ///< accesses in all, where that is known; grows while it waits for the window
-    std::uint64_t left_at_least = 0;  ///< accesses that it is sure to make before it may run out of work
-    bool may_store_past = false;      ///< some of these may be stores that go past the caches
-    std::uint64_t write_backs = 0;    ///< dirty lines on their way to memory
+    std::uint64_t left_at_least = 0;   ///< accesses that it is sure to make before it may run out of work
+    bool may_store_past = false;       ///< some of these may be stores that go past the caches
+    bool goes_round_for_ever = false;  ///< it makes the same accesses again and again, without an end
+    std::uint64_t write_backs = 0;     ///< dirty lines on their way to memory
     std::uint64_t live_requests =
         0;  ///< handed out and not given back, those of the lines of an access included
     std::uint64_t volatile_flushes = 0;  ///< lines that were flushed and are not durable for that

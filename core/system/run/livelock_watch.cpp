@@ -107,19 +107,52 @@ std::string LivelockWatch::verdict(const std::string& why, const std::function<T
 }
 
 std::string LivelockWatch::look_at_instant(const Kernel& kernel, std::uint64_t events) {
-  const std::uint64_t answered = answers();
-  const bool completes = answered != answers_before_instant_;
-  // Until `warmup_time` is over time counts, which requests that take none do not bring on.
-  const bool gets_on = completes && !(run_.warmup_time && kernel.now() < *run_.warmup_time);
-  const bool same = &kernel == kernel_ && kernel.now() == instant_ && !gets_on;
-  at_instant_ = same ? at_instant_ + events : 0;
-  kernel_ = &kernel;
-  instant_ = kernel.now();
-  answers_before_instant_ = answered;
+  if (&kernel != kernel_ || kernel.now() != instant_) {
+    kernel_ = &kernel;
+    instant_ = kernel.now();
+    at_instant_ = 0;
+    answers_before_instant_ = answers();
+    seen_.clear();
+    return {};
+  }
+  at_instant_ += events;
   if (at_instant_ < kMostAtOnce) return {};
-  const std::string what =
-      completes ? "requests take no time, so that run.warmup_time does not end: " : no_answer() + "in ";
-  return what + counted(kMostAtOnce, "event") + " at one instant";
+  at_instant_ = 0;
+  const std::uint64_t answered = answers();
+  const bool completes = std::exchange(answers_before_instant_, answered) != answered;
+  std::string why;
+  if (!completes) {
+    why = no_answer() + "in ";
+  } else if (run_.warmup_time && instant_ < *run_.warmup_time) {
+    // Time counts, which requests that take none do not bring on.
+    why = "requests take no time, so that run.warmup_time does not end: ";
+  } else {
+    why = no_time_passes();
+  }
+  return why.empty() ? why : why + counted(kMostAtOnce, "event") + " at one instant";
+}
+
+// Nothing but time ends the work of a requester that goes round for ever. If it makes a whole round at one
+// instant no access of it takes any, and the next round will take none either. All that it had made before is
+// a round at least. Empty: somebody else gets on, or that has not been seen yet.
+std::string LivelockWatch::no_time_passes() {
+  bool gets_on = seen_.empty();
+  seen_.resize(system_.components().size());
+  std::string names;
+  for (const auto& [component, requester] : system_.roles().all<Requester>()) {
+    const Requester::Progress progress = requester->progress();
+    const std::uint64_t outstanding = requester->outstanding();
+    SeenRequester& seen = seen_[component->id().index()];
+    const bool does_something = progress.issued != seen.issued || outstanding != seen.outstanding;
+    seen.issued = progress.issued;
+    seen.outstanding = outstanding;
+    if (progress.goes_round_for_ever && !seen.round_begins) seen.round_begins = progress.issued;
+    if (!does_something) continue;
+    gets_on |= !seen.round_begins || progress.issued < 2 * *seen.round_begins;
+    names += (names.empty() ? "'" : ", '") + component->name() + "'";
+  }
+  return gets_on || names.empty() ? std::string()
+                                  : "the requests of " + names + ", whose work has no end, take no time: ";
 }
 
 }  // namespace cxloom

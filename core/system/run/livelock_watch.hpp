@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,12 @@ struct RunParams;
 /// Epochs are of simulated time, so that the verdict is the same however the events of a run are divided or
 /// cut into slices. Epochs in which nothing happens are passed over. A run is given up
 /// - at the end of an epoch, if somebody waits for an answer, none has come for whole epochs in a row, and in
-/// these, the first
-///   aside, links have delivered `run.livelock_deliveries` messages,
+/// these, the first aside,
+///   links have delivered `run.livelock_deliveries` messages,
 /// - if in `kMostSilent` of these in a row something has happened, but nothing was delivered,
-/// - within an instant, of which so many events are no part of any system.
+/// - within an instant,
+///   if `kMostAtOnce` events of it have brought nobody on. Work that goes round for ever brings nobody on
+///   once a whole round of it took no time.
 class LivelockWatch {
  public:
   static constexpr Time kEpoch{10'000'000};
@@ -54,7 +57,8 @@ class LivelockWatch {
   /// returns when something happens next, Time::max() if nothing does any more.
   std::string verdict(const std::string& why, const std::function<Time()>& play);
 
-  /// A kernel has run `events`. Returns why the run is to be given up, as `look` does.
+  /// A kernel has run `events`. Returns why the run is to be given up, as `look` does. Work with an end comes
+  /// to it, however much of it one instant has. Without an end it may go on for ever while no time passes.
   std::string look_at_instant(const Kernel& kernel, std::uint64_t events);
 
  private:
@@ -63,6 +67,15 @@ class LivelockWatch {
   bool somebody_waits() const;
   std::uint64_t deliveries() const;
   std::string no_answer() const;
+  std::string no_time_passes();
+
+  /// What a requester had done when it was asked last at an instant.
+  struct SeenRequester {
+    std::uint64_t issued = 0;
+    std::uint64_t outstanding = 0;
+    std::optional<std::uint64_t>
+        round_begins;  // `issued` when it was known first that it goes round for ever
+  };
 
   const System& system_;
   const RunParams& run_;
@@ -79,8 +92,9 @@ class LivelockWatch {
   // Within an instant.
   const Kernel* kernel_ = nullptr;  // that was looked at last
   Time instant_;                    // in which it was
-  std::uint64_t at_instant_ = 0;    // events, at least
+  std::uint64_t at_instant_ = 0;    // events since it was asked who gets on, at least
   std::uint64_t answers_before_instant_ = 0;
+  std::vector<SeenRequester> seen_;  // by node; empty: nobody was asked at this instant
 };
 
 }  // namespace cxloom

@@ -41,6 +41,7 @@ void TraceStream::answered(std::uint64_t number, const Request& request, Time no
 // False: that was the last round.
 bool TraceStream::begin_round() {
   if (rounds_begun_ == rounds_.count || read_ == read_before_round_) return false;
+  if (!length_ && !rounds_.forever()) length_ = read_ * rounds_.count;
   ++rounds_begun_;
   read_before_round_ = read_;
   round_start_ = latest_;

@@ -44,7 +44,8 @@ class TraceStream final : public AccessStream {
   bool repeats() const override { return rounds_begun_ > 1; }
   bool wants_answers() const override { return times_ != nullptr; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
-  /// The number of accesses: known beforehand, or once the last batch is in. Other records do not count.
+  /// The number of accesses: known beforehand, or once the last batch is in, or the first round is over and
+  /// others of the same follow, unless they do so for ever. Other records do not count.
   std::optional<std::uint64_t> length() const override {
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
   }

@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/schema.hpp"
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
+#include "device/requester/requester.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/media/context.hpp"
 #include "memory/media/media.hpp"
@@ -176,6 +181,94 @@ TEST(LivelockWatch, SeesRequestsWithWhichNoTimeOfAWarmUpPasses) {
                          "one instant"
                        : "");
   }
+}
+
+/// Hosts that read a memory, each so often a trace of so many accesses. Nothing takes any time.
+struct Timeless {
+  SpecBuilder system;
+  std::map<std::string, std::uint64_t> lengths = {};
+
+  TraceOpener traces() const {
+    return [lengths = lengths](const std::string& host) {
+      const auto again = [length = lengths.at(host)] {
+        return [length, given = false](std::vector<Access>& batch) mutable {
+          if (std::exchange(given, true)) return false;
+          batch.assign(length, access_to(0));
+          return true;
+        };
+      };
+      return TraceFeed{again(), {}, again};
+    };
+  }
+};
+
+Timeless timeless(const std::vector<std::pair<std::uint64_t, Value>>& lengths_and_rounds) {
+  Timeless made;
+  SpecBuilder& system = made.system;
+  const Value::Map media{{"kind", "fixed"}, {"latency", "0ns"}, {"bandwidth", "unlimited"}};
+  system.device("sw", "switch", {{"switching_time", "0ns"}});
+  system.device("mem", "memory", {{"controller_time", "0ns"}, {"media", media}});
+  const Value::Map link{{"port_delay", "0ns"}, {"bandwidth", "unlimited"}};
+  system.link("sw", "mem", link).region({"mem"});
+  for (const auto& [length, rounds] : lengths_and_rounds) {
+    const std::string host = "host" + std::to_string(made.lengths.size());
+    system.device(host, "host", {{"process_time", "0ns"}, {"queue", 4}}).link(host, "sw", link);
+    system.work(host, {{"trace", "in memory"}, {"repeat", rounds}});
+    made.lengths[host] = length;
+  }
+  return made;
+}
+
+struct Verdict {
+  std::string why;
+  std::vector<std::uint64_t> issued;  // by then
+};
+
+/// What a watch says that looks after each thousand events, and takes them for as many as there can be.
+Verdict verdict_at_an_instant(const Timeless& timeless, int looks) {
+  Collector collector(true);
+  const Registry& kinds = Running::registry();
+  Simulation simulation(kinds, Spec::read(timeless.system.value(), kinds), timeless.traces(), collector);
+  const Kernel at_zero;
+  const RunParams run;
+  LivelockWatch watch(simulation.system(), run);
+  Verdict verdict;
+  for (int look = 0; look < looks && verdict.why.empty(); ++look) {
+    simulation.advance(Time::max(), 1000);
+    EXPECT_EQ(simulation.now(), Time{});
+    watch.heard(1);
+    verdict.why = watch.look_at_instant(at_zero, LivelockWatch::kMostAtOnce);
+  }
+  for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
+    if (requester->has_work()) verdict.issued.push_back(requester->progress().issued);
+  }
+  return verdict;
+}
+
+TEST(LivelockWatch, SeesWorkWithoutAnEndWithWhichNoTimePasses) {
+  const Verdict alone = verdict_at_an_instant(timeless({{3, "forever"}}), 10);
+  EXPECT_EQ(alone.why,
+            "the requests of 'host0', whose work has no end, take no time: 67108864 events at one instant");
+  // Within an instant events go by their senders: the first keeps the other from its turn.
+  const Verdict beside = verdict_at_an_instant(timeless({{3, "forever"}, {500, 10}}), 10);
+  EXPECT_EQ(beside.why, alone.why);
+  EXPECT_LT(beside.issued.at(1), 5000);
+}
+
+TEST(LivelockWatch, LetsWorkWithAnEndComeToIt) {
+  EXPECT_EQ(verdict_at_an_instant(timeless({{3, 1'000'000}}), 50).why, "");
+  // Beside work without an end: as long as there is some.
+  const Verdict beside = verdict_at_an_instant(timeless({{500, 10}, {3, "forever"}}), 200);
+  EXPECT_TRUE(contains(beside.why, "the requests of 'host1', whose")) << beside.why;
+  EXPECT_EQ(beside.issued.at(0), 5000);
+}
+
+// Behind a part of a round that takes no time may be one that does.
+TEST(LivelockWatch, WaitsForAWholeRoundAtOneInstant) {
+  const Verdict verdict = verdict_at_an_instant(timeless({{20'000, "forever"}}), 1000);
+  EXPECT_TRUE(contains(verdict.why, "take no time")) << verdict.why;
+  EXPECT_GE(verdict.issued.at(0), 40'000);
+  EXPECT_LT(verdict.issued.at(0), 45'000);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,13 +145,17 @@ TEST(TraceStream, ARepeatedTraceGoesOnInTime) {
   TraceStream stream(timed_trace, Rounds{3}, std::nullopt, false);
   std::vector<std::int64_t> times;
   std::vector<bool> repeats;
+  std::vector<std::optional<std::uint64_t>> lengths;
   for (Access access; stream.next(access);) {
     times.push_back(access.timestamp.ps());
     repeats.push_back(stream.repeats());
+    lengths.push_back(stream.length());
   }
   EXPECT_EQ(times, (std::vector<std::int64_t>{5, 7, 10, 15, 17, 20, 25, 27, 30}));
   EXPECT_FALSE(repeats[1]);
   EXPECT_TRUE(repeats[3]);
+  EXPECT_EQ(lengths[1], std::nullopt);
+  EXPECT_EQ(lengths[2], 9U);  // the first round was the whole trace
   EXPECT_EQ(stream.length(), 9U);
 }
 
@@ -165,6 +170,7 @@ TEST(TraceStream, ForeverHasNoEnd) {
   Access access;
   for (int i = 0; i < 3000; ++i) ASSERT_TRUE(stream.next(access));
   EXPECT_EQ(access.timestamp.ps(), 10'000);
+  EXPECT_EQ(stream.length(), std::nullopt);
 }
 
 // A trace of notes alone would be read for ever without an access.

@@ -21,6 +21,7 @@ class AccessWindow {
   /// To be called before the others: a requester without work needs no memory.
   void prepare() { bits_.resize((mask_ + 1) / 64); }
 
+  std::uint64_t size() const { return mask_ + 1; }
   bool outstanding(std::uint64_t id) const { return ((bits_[(id & mask_) >> 6U] >> (id & 63U)) & 1U) != 0; }
   /// The access is made, or answered.
   void flip(std::uint64_t id) { bits_[(id & mask_) >> 6U] ^= 1ULL << (id & 63U); }

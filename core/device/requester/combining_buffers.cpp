@@ -130,6 +130,16 @@ void CombiningBuffers::drain() {
     if (each.bytes != 0 && !each.leaves) write(each);
 }
 
+bool CombiningBuffers::drain(const std::function<bool(Address)>& which) {
+  bool some = false;
+  for (Buffer& each : buffers_) {
+    if (each.bytes == 0 || !which(each.line.address())) continue;
+    some = true;
+    if (!each.leaves) write(each);
+  }
+  return some;
+}
+
 void CombiningBuffers::written(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   Buffer* buffer = nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/intrusive_queue.hpp"
@@ -47,6 +48,8 @@ class CombiningBuffers {
   bool holds_up(Request& request);
   /// Writes all lines that are not full: what follows waits until `empty`.
   void drain();
+  /// Writes those of `which` alone. Whether some are in them, or on their way to memory.
+  bool drain(const std::function<bool(Address)>& which);
   /// Nothing is in them, nor on its way to memory, nor waits for them.
   bool empty() const { return occupied() == 0 && waiting_.empty(); }
   /// Lines in them, those on their way to memory too.

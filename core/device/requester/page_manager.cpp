@@ -1,6 +1,7 @@
 #include "device/requester/page_manager.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/measure_table.hpp"
@@ -80,6 +81,23 @@ void PageManager::copy(Address line, AccessKind kind, std::uint64_t number) {
   request.kind = kind;
   request.size = kLineBytes;
   program_.process(request);
+}
+
+void PageManager::end_accesses(NodeId memory, PagesLeaving& leaving) {
+  ending_.push_back({memory, &leaving});
+  look_for_ends();
+}
+
+void PageManager::look_for_ends() {
+  for (std::size_t i = 0; i < ending_.size();) {
+    const EndingAccesses each = ending_[i];
+    if (!program_.end_accesses_to(each.memory)) {
+      ++i;
+      continue;
+    }
+    ending_.erase(ending_.begin() + static_cast<std::ptrdiff_t>(i));
+    each.leaving->accesses_over();
+  }
 }
 
 // The kernel's way to empty a cache of memory that is to go.

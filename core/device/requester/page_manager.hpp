@@ -32,6 +32,8 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
     virtual void process(Request& request) = 0;
     /// A page has a new place, also for an access that was taken from the stream before.
     virtual void page_moved(const PageMove& move) = 0;
+    /// Whether nothing that it has made is on its way to the memory. What it gathers for that goes now.
+    virtual bool end_accesses_to(NodeId memory) = 0;
     /// What waited may go on.
     virtual void may_issue() = 0;
     /// Bytes that nobody waits for have gone to the target, or come from there.
@@ -47,6 +49,10 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
               ManagedProgram& program);
 
   void begin(const PageMover::Order& order) { mover_.begin(order); }
+  /// Tells `leaving` when nothing of the program is on its way to that memory.
+  void end_accesses(NodeId memory, PagesLeaving& leaving);
+  /// Something of the program has been answered: whether that was the last of what somebody waits for.
+  void look_for_ends();
   /// Lines leave the cache, the modified ones by way of memory, and those under way end.
   void flush(std::vector<LineAddress> lines, PagesLeaving& leaving);
   /// A policy moves pages from now on; to be called before the simulation starts.
@@ -72,6 +78,8 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   void completed(const Request& request, Time now) {
     mover_.completed(request.id);
     if (tiering_) tiering_->completed(request, now);
+    if (!ending_.empty()) [[unlikely]]
+      look_for_ends();
   }
   /// A line that was to be copied is read or written. Gives the request back.
   void copied(Request& line);
@@ -84,6 +92,10 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   static std::vector<MeasureInfo> measures();
 
  private:
+  struct EndingAccesses {
+    NodeId memory;
+    PagesLeaving* leaving;
+  };
   struct LineFlush {
     std::vector<LineAddress> lines;
     PagesLeaving* leaving;
@@ -118,6 +130,7 @@ class PageManager final : private PageMover::MovedProgram, private TieringAgent:
   std::uint64_t stopped_ = 0;  // requests that wait for a fault or a page that moves
   Time held_since_{-1};        // a page has held the next access up since then
   Time busy_until_;
+  std::vector<EndingAccesses> ending_;
   std::deque<LineFlush> flushes_;  // one after the other
 };
 

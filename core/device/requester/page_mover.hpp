@@ -38,6 +38,8 @@ class PagesLeaving {
   virtual void page_stays() = 0;
   /// All pages of an order have left, or stay.
   virtual void order_over() = 0;
+  /// Nothing that the program has made is on its way to the memory any more.
+  virtual void accesses_over() = 0;
   /// All lines that were to be flushed are in memory.
   virtual void flushed() = 0;
 

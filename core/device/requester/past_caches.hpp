@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "component/endpoint.hpp"
@@ -41,6 +42,8 @@ class PastCaches final : private CombiningBuffers::BufferOwner {
   bool empty() const { return buffers_.empty(); }
   std::uint32_t occupied() const { return buffers_.occupied(); }
   void drain() { buffers_.drain(); }
+  /// Writes those of `which` alone. Whether there are some.
+  bool drain(const std::function<bool(Address)>& which) { return buffers_.drain(which); }
 
   /// Uncacheable memory is accessed one access at a time, with nothing else beside it: where the next access
   /// waits for that, with so many in flight. Null: it does not.

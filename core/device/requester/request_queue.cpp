@@ -64,6 +64,18 @@ std::optional<std::uint64_t> RequestQueue::access_of(const Message& message) {
   return carries ? std::optional(request->id) : std::nullopt;
 }
 
+// The request of an access stands for those of its lines. One that is over has a number that is no more
+// outstanding, or was so a window ago.
+bool RequestQueue::any_under_way(std::uint64_t issued, const std::function<bool(Address)>& which) {
+  std::uint32_t index = 0;
+  for (const Request* each = requests_.find(0); each; each = requests_.find(++index)) {
+    if (each->is_part() || each->is_copy() || each->is_combined()) continue;
+    const bool recent = issued - each->id <= window_.size();
+    if (recent && window_.outstanding(each->id) && which(each->address)) return true;
+  }
+  return false;
+}
+
 Time RequestQueue::earliest_answer(RemainingTime& left) {
   Time earliest = Time::max();
   std::uint32_t index = 0;

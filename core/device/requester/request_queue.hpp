@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -71,6 +72,8 @@ class RequestQueue {
   /// The number of the access that a message carries; none: it carries none. A message that a cache or a home
   /// has made has a tag of theirs, and not the account of the request of that index.
   std::optional<std::uint64_t> access_of(const Message& message);
+  /// Whether an access without an answer is to an address of `which`, of so many that were issued.
+  bool any_under_way(std::uint64_t issued, const std::function<bool(Address)>& which);
   /// No access that is under way is answered before. A request that is over and whose number is taken for one
   /// under way says less than it could.
   Time earliest_answer(RemainingTime& left);

@@ -103,6 +103,9 @@ class Requester {
   virtual TieringAgent* tiering() = 0;
   /// Its program's pages go to another memory from now on.
   virtual void move_pages(const PageMover::Order& order) = 0;
+  /// Tells `leaving` when all that it has made for that memory is answered, and what its combining buffers
+  /// gather for it is written. Its pages have left. Only after `expect_moves` has given them.
+  virtual void end_accesses(NodeId memory, PagesLeaving& leaving) = 0;
   /// These lines leave its cache, and those of them that are under way end. Only after `expect_moves` has
   /// given its pages.
   virtual void flush_lines(std::vector<LineAddress> lines, PagesLeaving& leaving) = 0;

@@ -344,6 +344,7 @@ void Sequencer::complete(Request& request) {
     written_back(request.target, request.failed ? std::uint16_t{0} : request.message.size);
     past_.written(request);
     queue_.give_back(request);
+    if (pages_) pages_->look_for_ends();
     return;
   }
   if (request.id < lost_before_) [[unlikely]]

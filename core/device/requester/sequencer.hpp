@@ -60,6 +60,7 @@ class alignas(64) Sequencer final : public Agent,
   MovablePages* expect_moves() override;
   TieringAgent* tiering() override { return pages_ ? pages_->tiering() : nullptr; }
   void move_pages(const PageMover::Order& order) override { pages_->begin(order); }
+  void end_accesses(NodeId memory, PagesLeaving& leaving) override { pages_->end_accesses(memory, leaving); }
   void flush_lines(std::vector<LineAddress> lines, PagesLeaving& leaving) override {
     pages_->flush(std::move(lines), leaving);
   }
@@ -120,6 +121,14 @@ class alignas(64) Sequencer final : public Agent,
   void to_memory(Request& request) override { path_.send(*this, request); }
   void buffered(Request& store) override;
   void page_moved(const PageMove& move) override;
+  bool end_accesses_to(NodeId memory) override {
+    const auto is_there = [&](Address address) {
+      const auto place = endpoint().address_map().find(address);
+      return place && place->target == memory;
+    };
+    const bool gathers = past_.used() && past_.drain(is_there);
+    return !gathers && !queue_.any_under_way(issued(), is_there);
+  }
   void may_issue() override;
 
   /// What its cores take their accesses from, or it does.

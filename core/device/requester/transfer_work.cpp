@@ -79,6 +79,9 @@ void TransferWork::assign(Work work, RequestObserver& observer) {
 void TransferWork::move_pages(const PageMover::Order& /*order*/) {
   throw InternalError("pages of a device that has none");
 }
+void TransferWork::end_accesses(NodeId /*memory*/, PagesLeaving& /*leaving*/) {
+  throw InternalError("accesses of a device that has no pages");
+}
 void TransferWork::flush_lines(std::vector<LineAddress> /*lines*/, PagesLeaving& /*leaving*/) {
   throw InternalError("lines of a device that has no cache");
 }

@@ -47,6 +47,7 @@ class TransferWork final : public Agent, public Requester, public DmaEngine::Cli
   MovablePages* expect_moves() override { return nullptr; }
   TieringAgent* tiering() override { return nullptr; }
   void move_pages(const PageMover::Order& order) override;
+  void end_accesses(NodeId memory, PagesLeaving& leaving) override;
   void flush_lines(std::vector<LineAddress> lines, PagesLeaving& leaving) override;
   void crash(bool /*last*/) override { cease(); }
   void cease() override { out_of_work_ = has_work() && !work_.stream->from_outside(); }

@@ -40,7 +40,7 @@ class Removal::Leaver : public PagesLeaving {
     for (const std::size_t node : nodes_)
       requester_.move_pages({.from = node, .to = to_, .rate = rate_, .leaving = this});
   }
-  void flush() { requester_.flush_lines(lines_to_flush(), *this); }
+  void end_accesses() { requester_.end_accesses(removal_.memory_, *this); }
 
   void page_left(const PageMove& move) override { removal_.bytes_moved_ += move.bytes; }
   void page_stays() override { ++stayed_; }
@@ -52,6 +52,8 @@ class Removal::Leaver : public PagesLeaving {
     if (pages <= stayed_) return removal_.program_over(pages);
     begin();
   }
+  // What was under way has come to its end in the cache, too.
+  void accesses_over() override { requester_.flush_lines(lines_to_flush(), *this); }
   void flushed() override { removal_.program_over(0); }
 
  private:
@@ -116,11 +118,11 @@ void Removal::program_over(std::uint64_t pages_left) {
   }
 }
 
-// With one pending more, as a cache may have nothing to flush.
+// With one pending more, as a program may have nothing under way, and its cache nothing to flush.
 void Removal::empty_caches() {
   flushing_ = true;
   pending_ = leavers_.size() + 1;
-  for (const auto& leaver : leavers_) leaver->flush();
+  for (const auto& leaver : leavers_) leaver->end_accesses();
   program_over(0);
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from validation.examples import examples
 from validation.systems import Spec, changed
 from validation.test_divided import assert_same, both, told_or_played
+from validation.tiered_systems import COSTS, POLICIES
 
 import cxloom as cx
 
@@ -121,6 +123,30 @@ def test_a_host_whose_time_is_nothing_leaves_no_window_side_by_side() -> None:
     whole, divided = both(changed(spec, ("devices.h0.process_time", "0ns")))
     assert_same(whole, divided)
     assert divided["side_by_side"] == 0
+
+
+def foreseen(**more: Any) -> Spec:
+    """The same hosts, whose pages an oracle moves: it has read their accesses ahead."""
+    placed = {"addresses": {"kind": "preferred", "nodes": ["m1"]}, "page": "4KiB"}
+    work = {**placed, "tiering": POLICIES["oracle"], "kernel": COSTS, "footprint": "32KiB", **more}
+    spec = far_memory(work=work)
+    spec["workload"]["h1"].pop("base")
+    return spec
+
+
+@pytest.mark.parametrize("stores", ["cached", "non-temporal"])
+def test_what_an_oracle_reads_ahead_bounds_windows_by_its_stores(stores: str) -> None:
+    """A window has 8 accesses of a host at most, so that all but the last are side by side; or 8 x 500 stores."""
+    spec = foreseen(stores=stores, requests=9000)
+    whole, divided = both(spec)
+    assert_same(whole, divided)
+    merged = divided["windows"] - divided["side_by_side"]
+    assert divided["side_by_side"] > 100
+    if stores == "cached":
+        assert merged < 0.02 * divided["windows"]
+    else:
+        assert merged > 0.2 * divided["windows"]
+        assert told_or_played(spec, 1, divided=False) == told_or_played(spec, 3, divided=True)
 
 
 @pytest.mark.parametrize("kind", ["N", "W"])

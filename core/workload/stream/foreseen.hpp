@@ -35,6 +35,7 @@ class ForeseenStream final : public AccessStream {
     if (next_.empty()) return stream_->next(access);
     access = next_.front();
     next_.pop_front();
+    past_ -= access.past ? 1 : 0;
     if (access.reaches_memory()) forget(access);
     read_ahead();
     return true;
@@ -49,12 +50,15 @@ class ForeseenStream final : public AccessStream {
   std::uint64_t per_access() const override { return stream_->per_access(); }
   bool repeats() const override { return next_.empty() && stream_->repeats(); }
   std::uint64_t left_at_least() const override { return stream_->left_at_least(); }
+  /// What was read ahead comes before what the stream tells of.
+  bool may_store_past() const override { return past_ > 0 || stream_->may_store_past(); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
 
  private:
   void read_ahead() {
     for (Access access; read_ < most_ && next_.size() < ahead_ && stream_->next(access); access = {}) {
       next_.push_back(access);
+      past_ += access.past ? 1 : 0;
       if (!access.reaches_memory()) continue;
       ++read_;
       ++by_page_[access.address.value() >> page_bits_];
@@ -69,6 +73,7 @@ class ForeseenStream final : public AccessStream {
   std::uint64_t ahead_;
   std::uint64_t most_;
   std::uint64_t read_ = 0;  // of those
+  std::uint64_t past_ = 0;  // stores in `next_` that go past the caches
   unsigned page_bits_;
   std::deque<Access> next_;
   std::unordered_map<std::uint64_t, std::uint64_t> by_page_;

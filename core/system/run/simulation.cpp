@@ -92,9 +92,7 @@ RequestObserver& Simulation::observer_at(NodeId node) {
 }
 
 Time Simulation::now() const { return kernel_->now(); }
-
 Time Simulation::next_event_time() { return kernels_->next_event_time(); }
-
 void Simulation::watch(EventWatcher* watcher) { kernels_->watch(watcher); }
 
 void Simulation::watch(ProtocolObserver* observer) {
@@ -375,7 +373,10 @@ bool Simulation::unsettled() const {
   return events_->unsettled() || (tasks_ && tasks_->engines_are_at_work());
 }
 
-void Simulation::go_side_by_side(bool side_by_side) { events_->go_side_by_side(side_by_side); }
+void Simulation::go_side_by_side(bool side_by_side) {
+  events_->go_side_by_side(side_by_side);
+  if (tasks_) tasks_->go_side_by_side(side_by_side);
+}
 
 void Simulation::rests() { end_io_with_work(); }
 

@@ -56,6 +56,9 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   std::uint64_t accesses_left(const Requester& requester) const;
   /// DMA engines move something for tasks.
   bool engines_are_at_work() const;
+  /// Parts of a divided system run side by side from now on, or do not. No task ends meanwhile: who starts
+  /// others would do so at a time of its own.
+  void go_side_by_side(bool side_by_side) { side_by_side_ = side_by_side; }
 
   std::string name() const override { return "tasks"; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -120,6 +123,7 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   std::vector<std::uint32_t> active_;  // lanes with lines, in the order of their beginnings
   std::size_t left_;
   bool started_ = false;
+  bool side_by_side_ = false;
   bool changed_ = false;  // other lanes are active, or less work is finite
   Time skipped_;
   Time armed_ = Time::max();

@@ -45,7 +45,7 @@ InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setu
   return arena.make<FlitTransmitter>(path, setup);
 }
 
-std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
+std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating, std::span<const Channel> classes) {
   // Besides the ends: its names, its places in lists, and its hops in the topology.
   constexpr std::uint64_t kElse = 512;
   const bool both = params.in_flits() || params.credits.any() || params.duplex == Duplex::kHalf;
@@ -57,8 +57,8 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   const std::uint64_t lines =
       params.credits.any() ? params.virtual_channels * kChannelCount * sizeof(CreditLine) : 0;
   std::uint64_t rings = 0;
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
-    if (const auto limit = params.credits.of(static_cast<Channel>(i)))
+  for (const Channel each : classes) {
+    if (const auto limit = params.credits.of(each))
       rings += params.virtual_channels * CreditLine::arena_bytes(*limit);
   }
   const std::uint64_t turns =

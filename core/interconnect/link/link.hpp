@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "base/arena.hpp"
 #include "interconnect/wire/link_params.hpp"
+#include "protocol/opcode.hpp"
 
 namespace cxloom {
 
@@ -35,8 +37,9 @@ struct LinkSide {
 /// The kind of transmitter that the setup allows; that at the other side may be of the other kind.
 InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup);
 
-/// The memory that a link takes when made; `arbitrating` of its two components bring queues to its ports.
-std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating);
+/// The memory that a link takes when made, and once credits of each of these classes have come back in both
+/// directions; `arbitrating` of its two components bring queues to its ports.
+std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating, std::span<const Channel> classes);
 
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,

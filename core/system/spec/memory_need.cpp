@@ -1,12 +1,16 @@
 #include "system/spec/memory_need.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "interconnect/link/link.hpp"
 #include "interconnect/routing/routing.hpp"
+#include "protocol/opcode.hpp"
+#include "protocol/region_params.hpp"
 #include "system/kinds/registry.hpp"
 
 namespace cxloom {
@@ -21,6 +25,18 @@ std::map<std::string, std::uint64_t> accesses_of(const Spec& spec) {
     accesses[work.device] = requests + std::min(spec.run.warmup, ~std::uint64_t{0} / 2);
   }
   return accesses;
+}
+
+/// The classes that messages may be of: without coherent memory those of CXL.mem that ask for data and
+/// answer, and CXL.io. A plug-in may send any.
+std::vector<Channel> classes_of(const Registry& registry, const Spec& spec) {
+  if (registry.plugins.empty() && std::ranges::all_of(spec.regions, [](const RegionParams& region) {
+        return region.coherence == Coherence::kNone;
+      }))
+    return {Channel::kM2SReq, Channel::kM2SRwD, Channel::kS2MNDR, Channel::kS2MDRS, Channel::kIo};
+  std::vector<Channel> all;
+  for (std::size_t i = 0; i < kChannelCount; ++i) all.push_back(static_cast<Channel>(i));
+  return all;
 }
 
 }  // namespace
@@ -53,11 +69,12 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
     last = &device;
     each = memory.bytes() - before;
   }
+  const std::vector<Channel> classes = classes_of(registry, spec);
   std::uint64_t links = 0;
   std::uint64_t count = 0;
   for (const Spec::Link& link : spec.links) {
     const auto queues = static_cast<unsigned>(arbitrating.count(link.a) + arbitrating.count(link.b));
-    links += link.params->count * link_bytes(*link.params, queues);
+    links += link.params->count * link_bytes(*link.params, queues, classes);
     count += link.params->count;
   }
   memory.add("links", counted(count, "link"), 1, links);

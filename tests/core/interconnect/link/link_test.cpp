@@ -59,6 +59,13 @@ constexpr std::uint64_t ring_bytes(std::size_t classes, std::uint32_t credits) {
   return 2 * classes * CreditLine::arena_bytes(credits);
 }
 
+/// The estimate for messages of all classes, or of so many.
+std::uint64_t bytes_of(const LinkParams& params, unsigned arbitrating, std::size_t classes = kChannelCount) {
+  std::vector<Channel> carried;
+  for (std::size_t i = 0; i < classes; ++i) carried.push_back(static_cast<Channel>(i));
+  return link_bytes(params, arbitrating, carried);
+}
+
 // Memory outside of the arena: the names and places in lists that the estimate allows for.
 TEST(Link, TakesTheMemoryThatIsEstimated) {
   constexpr std::uint64_t kElse = 512;
@@ -74,21 +81,21 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   flits.phy = Phy{};
   flits.credits = ClassCredits(4);
   const std::uint64_t lines = 2 * kChannelCount * sizeof(CreditLine);
-  EXPECT_EQ(link_bytes(plain, 0), arena_bytes(plain, false) + kElse);
-  EXPECT_EQ(link_bytes(plain, 1), arena_bytes(plain, true) + kElse);
-  EXPECT_EQ(link_bytes(half, 0), arena_bytes(half, false) + kElse);
-  EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
-  EXPECT_EQ(link_bytes(turns, 0), arena_bytes(turns, false) + kElse);
+  EXPECT_EQ(bytes_of(plain, 0), arena_bytes(plain, false) + kElse);
+  EXPECT_EQ(bytes_of(plain, 1), arena_bytes(plain, true) + kElse);
+  EXPECT_EQ(bytes_of(half, 0), arena_bytes(half, false) + kElse);
+  EXPECT_EQ(bytes_of(half, 1), arena_bytes(half, true) + kElse);
+  EXPECT_EQ(bytes_of(turns, 0), arena_bytes(turns, false) + kElse);
   const std::uint64_t rings = ring_bytes(kChannelCount, 4);
-  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + rings + kElse);
-  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + rings + kElse);
+  EXPECT_EQ(bytes_of(credits, 0), arena_bytes(credits, false) + rings + kElse);
+  EXPECT_EQ(bytes_of(credits, 1), arena_bytes(credits, true) + rings + kElse);
+  EXPECT_EQ(bytes_of(credits, 0, 5), arena_bytes(credits, false) + ring_bytes(5, 4) + kElse);
   LinkParams some = plain;
   some.credits.set(Channel::kM2SReq, 37);
-  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + ring_bytes(1, 37) + kElse);
-  EXPECT_EQ(link_bytes(some, 0) - link_bytes(plain, 2), lines + 2 * 64 * sizeof(Time));
-  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)),
-              static_cast<double>(arena_bytes(flits, false) + rings),
-              0.1 * static_cast<double>(link_bytes(flits, 0)));
+  EXPECT_EQ(bytes_of(some, 0), arena_bytes(some, false) + ring_bytes(1, 37) + kElse);
+  EXPECT_EQ(bytes_of(some, 0) - bytes_of(plain, 2), lines + 2 * 64 * sizeof(Time));
+  EXPECT_NEAR(static_cast<double>(bytes_of(flits, 0)), static_cast<double>(arena_bytes(flits, false) + rings),
+              0.1 * static_cast<double>(bytes_of(flits, 0)));
 }
 
 TEST(Link, CreditsTakeTheArenaOnceOneComesBack) {

@@ -149,6 +149,22 @@ inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t burst
   accesses_.push_back({nullptr, kNoAccess, 0});
 }
 
+// In line, as it comes with every access: the registers that a call saves are a hundredth of one in idle
+// time.
+[[gnu::always_inline]] inline void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index,
+                                                      Clock clock) {
+  if (sub_channel.next.clock <= clock) return;
+  const Time now = kernel_.now();
+  WakeUp wake_up{clock_.at(clock), clock};
+  if (wake_up.at < now) [[unlikely]]
+    wake_up = {now, clock_.edge_at(now)};
+  if (sub_channel.next.at <= wake_up.at) return;
+  if (sub_channel.next.at != Time::max()) [[unlikely]]
+    wake_earlier(sub_channel);
+  sub_channel.next = wake_up;
+  kernel_.schedule(wake_up.at, source_, *this, 0, index);
+}
+
 void DramMedia::access(Message& message, Address address, Time ready) {
   const std::uint64_t begin = address.value();
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
@@ -176,19 +192,6 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     const Clock bound = sub_channel.channel->arrive(clock, now);
     if (bound != kNeverClock) wake_by(sub_channel, place.channel, bound);
   }
-}
-
-void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index, Clock clock) {
-  if (sub_channel.next.clock <= clock) return;
-  const Time now = kernel_.now();
-  WakeUp wake_up{clock_.at(clock), clock};
-  if (wake_up.at < now) [[unlikely]]
-    wake_up = {now, clock_.edge_at(now)};
-  if (sub_channel.next.at <= wake_up.at) return;
-  if (sub_channel.next.at != Time::max()) [[unlikely]]
-    wake_earlier(sub_channel);
-  sub_channel.next = wake_up;
-  kernel_.schedule(wake_up.at, source_, *this, 0, index);
 }
 
 // Than was foreseen.

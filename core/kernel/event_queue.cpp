@@ -65,16 +65,18 @@ std::int64_t EventQueue::far_filled_bucket() const {
     for (std::size_t i = 0; i < kBlock; i += 8) any |= eight_from(word + i);
     return any == 0;
   };
-  // The words behind this one among its eight, then those round the wheel: its own eight comes last again.
+  // The eight words behind this one, then those round the wheel by eights: some of the first come last again.
   const std::size_t word = start >> 6U;
-  std::size_t at = word & ~std::size_t{7};
-  std::uint64_t filled = eight_from(at) & ~std::uint64_t{0xff} << 8 * (word - at);
+  std::size_t at = word + 1;
+  std::size_t next = (word + 8) & ~std::size_t{7};
+  std::uint64_t filled = eight_from(at);
   for (std::size_t steps = 0; filled == 0; ++steps) {
     if (steps == kWords / 8) [[unlikely]]
       return -1;
-    at = (at + 8) & (kWords - 1);
+    at = next & (kWords - 1);
+    next = at + 8;
     if (steps >= kFew && at % kBlock == 0 && empty_from(at)) {
-      at += kBlock - 8;
+      next = at + kBlock;
       steps = std::min(steps + kBlock / 8, kWords / 8) - 1;
       continue;
     }

@@ -204,8 +204,8 @@ class EventQueue {
   std::vector<Event> events_;    // by node
   Nodes next_;     // by node: apart from the events, so that lists are walked in few cache lines
   Nodes buckets_;  // a list each
-  std::array<std::uint64_t, kWords> words_{};                  // which buckets hold something
-  alignas(8) std::array<std::uint8_t, kWords> word_filled_{};  // which words are not zero: 1, and else 0
+  std::array<std::uint64_t, kWords> words_{};           // which buckets hold something
+  std::array<std::uint8_t, kWords + 8> word_filled_{};  // which words are not zero: 1, else 0, as behind them
 };
 
 // In line in the loop over events, for each of which these run once.

@@ -23,7 +23,8 @@ Kernel::Kernel(KernelGroup& group, std::uint64_t counted_together)
       group_(group),
       index_(group.kernels.size()),
       counted_together_(counted_together),
-      count_anew_at_(counted_together) {
+      count_anew_at_(counted_together),
+      attends_(true) {
   group_.kernels.push_back(this);
 }
 
@@ -172,12 +173,13 @@ void Kernel::count_anew() {
 
 /// The event at the top, which is now.
 [[gnu::always_inline]] inline void Kernel::run_event(const Event& next) {
-  if (watcher_) [[unlikely]]
-    watcher_->before(next);
+  if (attends_) [[unlikely]] {
+    if (watcher_) watcher_->before(next);
+    order_ = std::max(order_, next.order);
+  }
   EventHandler& handler = *next.handler;
   const std::uint64_t payload = next.payload;
   const std::uint8_t kind = next.kind();
-  order_ = std::max(order_, next.order);
   if (const Event* const soon = queue_.pop()) soon->handler->foresee(soon->kind() & 0x7fU, soon->payload);
   ++events_;
   try {

@@ -46,7 +46,7 @@ class alignas(128) Kernel {
   Time now() const { return now_; }
   /// For what the events touch all the time: it lives as long as the kernel.
   Arena& arena();
-  /// That of what the event at hand does, among all parts of a divided system.
+  /// That of what the event at hand does, among all parts of a divided system: of one of several kernels.
   EventPlace place() const { return {now_, order_, settled_at_ == now_ ? round_ : 0}; }
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
@@ -100,7 +100,10 @@ class alignas(128) Kernel {
   }
 
   /// Shows every event from now on to `watcher`; null ends it.
-  void watch(EventWatcher* watcher) { watcher_ = watcher; }
+  void watch(EventWatcher* watcher) {
+    watcher_ = watcher;
+    attends_ = watcher_ || !own_group_;
+  }
 
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
   const std::vector<WaitedFor>& wait_lists() const;
@@ -156,6 +159,7 @@ class alignas(128) Kernel {
   std::uint64_t look_up_at_ = 0;  // as many events, and `run` asks whether it is to end
   bool paused_ = false;
   bool awake_ = false;
+  bool attends_ = false;  // to each event, before it happens: it is watched, or has a place among parts
   EventWatcher* watcher_ = nullptr;
   const EventHandler* failed_ = nullptr;
 };

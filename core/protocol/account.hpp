@@ -11,7 +11,7 @@
 
 namespace cxloom {
 
-/// Segments of accesses to plain memory over links and switches, hops first. Rare ones begin with a bus's.
+/// Segments of accesses to plain memory over links and switches, hops first. The last rare ones are a bus's.
 inline constexpr std::array kCommonSegments{
     Segment::kLinkQueue,   Segment::kCredit,      Segment::kSerialization, Segment::kPortDelay,
     Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
@@ -84,12 +84,13 @@ class Account {
     for (std::size_t i = 0; i < kCommon; i += 2) sum += pair_at(common() + i);
     return Time{sum[0] + sum[1]};
   }
-  /// Makes it new. `length`: the sum of its segments. Rare ones are touched up to the last that is not zero.
+  /// Makes it new. `length`: the sum of its segments. Of rare ones the last are touched, back to the first
+  /// that is not zero.
   void renew(Time length) {
     Time left = length - common_sum();
-    for (std::size_t i = 0; left != Time{} && i < kRare; i += 2) {
-      left -= times_[i] + times_[i + 1];
-      times_[i] = times_[i + 1] = Time{};
+    for (std::size_t i = kRare; left != Time{} && i > 0; i -= 2) {
+      left -= times_[i - 2] + times_[i - 1];
+      times_[i - 2] = times_[i - 1] = Time{};
     }
     for (std::size_t i = kMark; i < times_.size(); ++i) times_[i] = Time{};
   }
@@ -107,8 +108,10 @@ class Account {
     std::array<std::uint8_t, kSegmentCount> places{};
     std::uint8_t next = kMark + 1;
     for (const Segment segment : kCommonSegments) places[static_cast<std::size_t>(segment)] = next++;
-    next = 0;
-    for (std::uint8_t& place : places) place = place != 0 ? place : next++;
+    // Near the mark those that most have: they share a cache line of a request, whose first rare ones few
+    // touch.
+    next = kRare;
+    for (std::uint8_t& place : places) place = place != 0 ? place : --next;
     return places;
   }();
 

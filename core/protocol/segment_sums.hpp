@@ -17,7 +17,7 @@ class SegmentSums {
   using Sums = std::array<Wide, kSegmentCount>;
 
   /// Adds an account whose segments sum to `length`. Of the rare ones most have none, and others only the
-  /// first.
+  /// last.
   void add(const Account& account, Time length) {
     if (length.ps() >= kLong) [[unlikely]] {
       add(account.common(), Account::kCommon, sums_.data());
@@ -29,8 +29,8 @@ class SegmentSums {
     for (std::size_t i = 0; i < Account::kCommon; i += 2)
       common += add_pair(account.common() + i, &gathered_[i]);
     Time left = length - Time{common[0] + common[1]};
-    for (std::size_t i = 0; left != Time{} && i < Account::kRare; i += 2) {
-      const Account::Pair rare = add_pair(account.rare() + i, &gathered_[Account::kCommon + i]);
+    for (std::size_t i = Account::kRare; left != Time{} && i > 0; i -= 2) {
+      const Account::Pair rare = add_pair(account.rare() + i - 2, &gathered_[Account::kCommon + i - 2]);
       left -= Time{rare[0] + rare[1]};
     }
     if (++count_ == kMost) [[unlikely]]

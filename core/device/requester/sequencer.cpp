@@ -305,7 +305,7 @@ void Sequencer::receive(Message& message) {
     if (message.failed) message.size = 0;  // poison is of no use
   }
   complete(request);
-  go_on();
+  go_on_now();
 }
 
 // An access that was taken from its stream when the page was at its old place.
@@ -385,14 +385,14 @@ void Sequencer::buffered(Request& store) {
 void Sequencer::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kBuffered) [[unlikely]] {
     complete(object_of<Request>(payload));
-    return go_on();
+    return go_on_now();
   }
   wake_pending_ = Time{-1};
   if (asks_again_) return take_made();
   issue_what_can_be_issued();
 }
 
-void Sequencer::go_on() {
+void Sequencer::go_on_now() {
   if (asks_again_) take_made();
   else issue_what_can_be_issued();
   if (past_.used() && !source_.has_next()) past_.drain();

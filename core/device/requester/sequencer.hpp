@@ -114,7 +114,11 @@ class alignas(64) Sequencer final : public Agent,
   void answered(Request& request) override { complete(request); }
   void written_back(NodeId target, std::uint16_t bytes) override;
   void prefetched(NodeId target, std::uint16_t bytes) override;
-  void go_on() override;
+  // Answers to a cache are mostly none to a request, which it has to wait for all the same.
+  void go_on() override {
+    if (!waits_for_place()) return go_on_now();
+    waiting_in_->join_again(*this, now());
+  }
   void take_made() override;
   void process(Request& request) override;
   Request& request_of_buffer() override { return queue_.take(now()); }
@@ -142,6 +146,11 @@ class alignas(64) Sequencer final : public Agent,
     if (waiting_in_) waiting_in_->leave(*this);
     waiting_in_ = nullptr;
   }
+  /// It still does, and what it makes next is known.
+  bool waits_for_place() {
+    return waiting_in_ == &queue_.slots() && in_flight() >= queue_.size() && !asks_again_ && !pages_;
+  }
+  void go_on_now();
   inline WaitList* obstacle();
   inline void issue();
   inline void access(Request& request);

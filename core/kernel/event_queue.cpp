@@ -18,24 +18,73 @@ void EventQueue::grow() {
   events_.resize(std::max<std::size_t>(256, old * 2));
   next_.resize(events_.size());
   at_instant_.resize(events_.size());
-  for (std::size_t i = events_.size(); i-- > old;) give_node(static_cast<std::uint32_t>(i));
+  behind_.resize(events_.size(), kNone);
+  events_[kNobody].time = Time{-1};
+  const std::size_t first = std::max<std::size_t>(old, kNobody + 1);
+  for (std::size_t i = events_.size(); i-- > first;) give_node(static_cast<std::uint32_t>(i));
 }
 
 void EventQueue::list_pending(std::vector<Event*>& pending) {
   std::vector<bool> unused(events_.size());
+  unused[kNobody] = true;
   for (std::uint32_t node = free_; node != kNone; node = next_[node]) unused[node] = true;
   for (std::uint32_t node = 0; node < events_.size(); ++node) {
     if (!unused[node]) pending.push_back(&events_[node]);
   }
 }
 
-// Links an event whose time has no bucket in the wheel.
-void EventQueue::link_elsewhere(std::uint32_t node) {
-  const Time time = events_[node].time;
+// Events that were pushed while nobody looked for trains are in none.
+void EventQueue::look_for_trains() {
+  if (near_ != 0) trains_.fill(kNobody);
+  near_ = 0;
+  patience_ = kPatience;
+}
+
+// An event whose time has no bucket in the wheel, or that may follow another one. What comes behind the last
+// event of a source for a time comes next, whatever others send. A node that is free again, or another
+// event's, is of another source or time, or of one that is over.
+void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* handler,
+                                std::uint64_t payload) {
+  if (near_ != 0 || time <= instant_) return push_alone(time, order, handler, payload);
+  std::uint32_t& last = trains_[train_of(time, order)];
+  const Event& before = events_[last];
+  const bool follows = before.time == time && EventSource::identity_in(before.order ^ order) == 0;
+  if (!follows) {
+    last = free_;  // it will have this node
+    if (--patience_ == 0) near_ = kBuckets - 1;
+    return push_alone(time, order, handler, payload);
+  }
+  const std::uint32_t node = take_node(time, order, handler, payload);
+  behind_[last] = node;
+  last = node;
+  ++followers_;
+  patience_ = kPatience;
+  if (free_ == kNone) [[unlikely]]
+    grow();
+}
+
+// The next of the train of an event that has just gone takes its turn. None: nothing follows it. By itself,
+// so that where there are no trains the loop over events has but one look at that.
+[[gnu::noinline]] std::uint32_t EventQueue::follow(std::uint32_t gone) {
+  const std::uint32_t next = behind_[gone];
+  if (next == kNone) return kNone;
+  behind_[gone] = kNone;
+  --followers_;
+  at_instant_[left_++] = next;
+  return next;
+}
+
+// By itself, so that what joins a train saves no registers for it.
+[[gnu::noinline]] void EventQueue::push_alone(Time time, std::uint64_t order, EventHandler* handler,
+                                              std::uint64_t payload) {
+  const std::uint32_t node = take_node(time, order, handler, payload);
+  const std::int64_t ahead = bucket_of(time) - open_;
   if (time <= instant_) {
     insert_at_instant(node);
-  } else if (bucket_of(time) == open_) {
+  } else if (ahead == 0) {
     link_in_open_bucket(node, fine_of(time));
+  } else if (ahead < kBuckets) {
+    link_in_bucket(node, time);
   } else {
     far_.add(node, turn_of(bucket_of(time)), turn_of(open_), next_);
   }
@@ -48,6 +97,7 @@ void EventQueue::insert_at_instant(std::uint32_t node) {
   std::copy_backward(place, end, end + 1);
   *place = node;
   ++left_;
+  expect_trains();
 }
 
 // The first that is not among the next ones, round the wheel.
@@ -129,6 +179,7 @@ void EventQueue::look_ahead() {
   left_ = count;
   instant_ = instant_of(first);
   order_instant(true);
+  expect_trains();
   return true;
 }
 
@@ -153,14 +204,24 @@ void EventQueue::open_next_instant() {
   std::size_t count = 0;
   for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) nodes[count++] = node;
   left_ = count;
-  if (count > 1) order_instant(false);
+  if (count == 1) return;
+  order_instant(false);
+  expect_trains();
 }
 
-[[gnu::noinline]] const Event* EventQueue::look_ahead_in_instant() {
+[[gnu::noinline]] const Event* EventQueue::look_ahead_in_instant(std::uint32_t gone) {
+  if ((holds_ & kTrain) != 0) {
+    const std::uint32_t next = follow(gone);
+    if (followers_ == 0 || left_ == 1) holds_ &= kMany;
+    if (next != kNone || holds_ != kMany) {
+      fetch(at_instant_[left_ - 1]);
+      return nullptr;
+    }
+  }
   if (left_ > kFetchedAhead) fetch_more(at_instant_[left_ - 1 - kFetchedAhead]);
   walk_ahead();
   if (left_ > kForeseen) return &events_[at_instant_[left_ - 1 - kForeseen]];
-  crowded_ = left_ > 1;
+  if (left_ == 1) holds_ = 0;
   return nullptr;
 }
 
@@ -189,6 +250,8 @@ void EventQueue::order_instant(bool latest_first) {
   // Events of one source are in order already where their list has the latest first: requests that go the
   // same way side by side.
   const bool in_order = std::is_sorted(at, at + count, goes_later);
+  if (in_order && EventSource::identity_in(events[at[0]].order ^ events[at[count - 1]].order) == 0)
+    look_for_trains();
   if (!in_order && count > kMost) {
     sort_instant(latest_first);
   } else if (!in_order) {
@@ -217,7 +280,7 @@ void EventQueue::order_instant(bool latest_first) {
   if (!in_order && !std::is_sorted(at, at + count, goes_later)) std::sort(at, at + count, goes_later);
   if (count < kCrowded) return;
   // The events whose turn comes first are fetched now, all others while events happen.
-  crowded_ = true;
+  holds_ |= kMany;
   look_ahead();
   for (std::size_t i = count; i > 0 && i + kFetchedAhead > count; --i) fetch_more(at[i - 1]);
 }

@@ -47,23 +47,17 @@ class EventQueue {
 
   void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
   void push(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
-    ++size_;
-    const std::uint32_t node = free_;  // there is always one
-    free_ = next_[node];
-    Event& event = events_[node];
-    event.time = time;
-    event.order = order;
-    event.handler = handler;
-    event.payload = payload;
-    const std::int64_t ahead = bucket_of(time) - open_;
-    if (ahead > 0 && ahead < kBuckets) [[likely]] {
-      link_in_bucket(node, time);
-      if (free_ == kNone) [[unlikely]]
-        grow();
-    } else {
-      link_elsewhere(node);
-    }
+    if (!push_near(time, order, handler, payload)) push_alone(time, order, handler, payload);
   }
+  /// Adds an event of a source that counts: its order is above those of all before it of the same source and
+  /// time, which were added so, too.
+  void push_next(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
+    if (!push_near(time, order, handler, payload)) push_elsewhere(time, order, handler, payload);
+  }
+
+  /// Many events of one source have shared an instant lately, as those of requests that go the same way side
+  /// by side.
+  bool looks_for_trains() const { return near_ == 0; }
 
   /// The earliest event; the queue must not be empty.
   const Event& top() {
@@ -75,16 +69,17 @@ class EventQueue {
   /// comes after a few others: its handler and its message have been fetched. Else null.
   [[gnu::always_inline]] const Event* pop() {
     --size_;
-    give_node(at_instant_[--left_]);
+    const std::uint32_t node = at_instant_[--left_];
+    give_node(node);
     if (left_ == 0) {
-      if (const std::uint32_t next = open_soon(); next != kNone) fetch(next);
+      if (const std::uint32_t next = open_soon(node); next != kNone) fetch(next);
       return nullptr;
     }
-    if (!crowded_) [[likely]] {
+    if (holds_ == 0) [[likely]] {
       fetch(at_instant_[left_ - 1]);
       return nullptr;
     }
-    return look_ahead_in_instant();
+    return look_ahead_in_instant(node);
   }
 
  private:
@@ -108,6 +103,13 @@ class EventQueue {
   static constexpr std::size_t kCrowded = 40;
   static constexpr std::size_t kFetchedAhead = 16;
   static constexpr std::size_t kForeseen = 8;
+  // While many events of one source share instants, each is linked behind the last one of its source and
+  // time: a train, of which the queue puts the first event in order alone. Trains are looked for until so
+  // many events in a row have joined none.
+  static constexpr std::uint32_t kPatience = 16;
+  enum Holds : std::uint8_t { kMany = 1, kTrain = 2 };
+  static constexpr unsigned kTrainBits = 6;    // the trains that are known at a time
+  static constexpr std::uint32_t kNobody = 0;  // a node that no event has, of no time
   static constexpr std::size_t kMostNodes = std::size_t{1} << (31 - kFineBits);
 
   static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
@@ -130,6 +132,39 @@ class EventQueue {
     next_[node] = (filled_instants_ & bit) != 0 ? instants_[fine] : kNone;
     instants_[fine] = node;
     filled_instants_ |= bit;
+  }
+  [[gnu::always_inline]] bool push_near(Time time, std::uint64_t order, EventHandler* handler,
+                                        std::uint64_t payload) {
+    const std::int64_t ahead = bucket_of(time) - open_;
+    if (static_cast<std::uint64_t>(ahead - 1) >= near_) [[unlikely]]
+      return false;
+    link_in_bucket(take_node(time, order, handler, payload), time);
+    if (free_ == kNone) [[unlikely]]
+      grow();
+    return true;
+  }
+  // There is always one.
+  [[gnu::always_inline]] std::uint32_t take_node(Time time, std::uint64_t order, EventHandler* handler,
+                                                 std::uint64_t payload) {
+    ++size_;
+    const std::uint32_t node = free_;
+    free_ = next_[node];
+    Event& event = events_[node];
+    event.time = time;
+    event.order = order;
+    event.handler = handler;
+    event.payload = payload;
+    return node;
+  }
+  // Two events or more are of the open instant, or one has been put before it.
+  void expect_trains() {
+    if (followers_ != 0) [[unlikely]]
+      holds_ |= kTrain;
+  }
+  static std::size_t train_of(Time time, std::uint64_t order) {
+    const std::uint64_t source = order >> EventSource::kIdentityShift;
+    const std::uint64_t both = static_cast<std::uint64_t>(time.ps()) + (source << 3U);
+    return both * 0x9e3779b97f4a7c15ULL >> (64 - kTrainBits);
   }
   void give_node(std::uint32_t node) {
     next_[node] = free_;
@@ -156,16 +191,19 @@ class EventQueue {
     ahead_ = next_[node];
   }
   void grow();
-  void link_elsewhere(std::uint32_t node);
+  void look_for_trains();
+  std::uint32_t follow(std::uint32_t gone);
+  void push_elsewhere(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload);
+  void push_alone(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload);
   void insert_at_instant(std::uint32_t node);
   void open_next_instant();
-  std::uint32_t open_soon();
+  std::uint32_t open_soon(std::uint32_t gone);
   void order_instant(bool latest_first);
   void sort_instant(bool latest_first);
   bool open_next_bucket();
   bool open_bucket(std::int64_t bucket);
   void look_ahead();
-  const Event* look_ahead_in_instant();
+  const Event* look_ahead_in_instant(std::uint32_t gone);
   void lay_out_instant();
   std::uint32_t open_next_of_bucket();
   bool lay_out_bucket(std::uint32_t first);
@@ -190,11 +228,14 @@ class EventQueue {
   std::size_t size_ = 0;
   Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
   std::int64_t open_ = -1;  // number of the open bucket
+  // Buckets behind it to which events go at once: none while trains are looked for.
+  std::uint64_t near_ = kBuckets - 1;
   // The next events, last first; room for all nodes. They are of `instant_`, but for those before it that
   // were pushed after a look ahead had opened it.
   Nodes at_instant_;
   std::size_t left_ = 0;                                   // of these
-  bool crowded_ = false;                                   // there were many of these
+  std::uint8_t holds_ = 0;                                 // what there is among these
+  std::uint32_t followers_ = 0;                            // events in trains, but for the first ones
   std::vector<std::uint64_t> sorted_;                      // while many are sorted: source and node, twice
   std::uint64_t filled_instants_ = 0;                      // instants of the open bucket that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
@@ -206,6 +247,9 @@ class EventQueue {
   Nodes buckets_;  // a list each
   std::array<std::uint64_t, kWords> words_{};           // which buckets hold something
   std::array<std::uint8_t, kWords + 8> word_filled_{};  // which words are not zero: 1, else 0, as behind them
+  Nodes behind_;                                        // by node: the next of its train
+  std::array<std::uint32_t, std::size_t{1} << kTrainBits> trains_{};  // the last event of each
+  std::uint32_t patience_ = 0;
 };
 
 // In line in the loop over events, for each of which these run once.
@@ -235,6 +279,7 @@ class EventQueue {
     at_instant_[0] = node_first ? other : node;
     at_instant_[1] = node_first ? node : other;
     left_ = 2;
+    expect_trains();
   }
   instant_ = instant_of(link);
   return true;
@@ -242,9 +287,12 @@ class EventQueue {
 
 // The next instant, if it is near, while the last event before it is still to happen: who it is for is known
 // when its turn comes. If it is far, all events until then would have to be put in order one by one.
-// Returns the first event of it, or none.
-[[gnu::always_inline]] inline std::uint32_t EventQueue::open_soon() {
+// Returns the first event of it, or none. If another one follows the last in its train, it is that.
+[[gnu::always_inline]] inline std::uint32_t EventQueue::open_soon(std::uint32_t gone) {
   constexpr std::size_t kFew = 8;  // pending events, which are seldom near each other
+  if (followers_ != 0) [[unlikely]] {
+    if (const std::uint32_t next = follow(gone); next != kNone) return next;
+  }
   if (filled_instants_ != 0) return open_next_of_bucket();
   if (size_ < kFew) return kNone;
   const std::uint64_t next = next_buckets();

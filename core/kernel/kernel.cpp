@@ -108,7 +108,7 @@ void Kernel::take_in(Outbox& outbox) {
     prefetch(&sent, 2 * Outbox::kAhead);
     fetch_message(sent);
     background_ += (sent.order & Event::kBackground) != 0 && (sent.order & 0xffU) != Event::kArrival ? 1 : 0;
-    queue_.push(sent.at, sent.order, sent.handler, sent.payload);
+    queue_.push_next(sent.at, sent.order, sent.handler, sent.payload);
   }
   page.events.clear();
   for (const Outbox::Call& call : page.calls) {

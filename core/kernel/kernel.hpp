@@ -127,7 +127,7 @@ class alignas(128) Kernel {
   void take_in(Outbox& outbox);
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
     ensure(at >= now_, "an event before now");
-    queue_.push(at, source.next(kind), &handler, payload);
+    queue_.push_next(at, source.next(kind), &handler, payload);
   }
   MeasuredParts& measured();
   void run_event(const Event& next);

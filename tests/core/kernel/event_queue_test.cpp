@@ -140,6 +140,65 @@ TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
   }
 }
 
+TEST(EventQueue, TrainsComeInTheOrderOfTheirSources) {
+  // Requests that go side by side: each event causes one or two of its own source, or of another, a few fixed
+  // times later, so that dozens share an instant, and now and then one for now, or for a time of its own. In
+  // turns all are of one source, so that trains are looked for, of several, and so far apart that trains are
+  // forgotten.
+  RandomStream random(3, "event_queue", "trains");
+  EventQueue queue;
+  Reference reference;
+  std::array<std::uint64_t, 4> counts{};
+  const auto push = [&](Time time, std::uint64_t source) {
+    const Event event{time, source << EventSource::kIdentityShift | ++counts[source] << 8U, nullptr,
+                      counts[source]};
+    queue.push_next(event.time, event.order, event.handler, event.payload);
+    reference.push(event);
+  };
+  for (std::uint64_t i = 0; i < 64; ++i) push(Time{500}, i % 2);
+  std::uint64_t with_trains = 0;
+  std::uint64_t forgotten = 0;
+  for (int i = 0; i < 300'000; ++i) {
+    const Event next = queue.top();
+    ASSERT_TRUE(next.time == reference.top().time && next.order == reference.top().order) << i;
+    ASSERT_EQ(next.payload, reference.top().payload);
+    queue.pop();
+    reference.pop();
+    forgotten += with_trains > 0 && !queue.looks_for_trains() ? 1 : 0;
+    with_trains += queue.looks_for_trains() ? 1 : 0;
+    const bool together = i % 40'000 < 1'000;
+    const bool alone = i % 40'000 > 30'000;
+    const std::uint64_t own_source =
+        random.chance(0.95) ? EventSource::identity_in(next.order) % 4 : random.below(4);
+    const std::uint64_t source = together ? 3 : own_source;
+    const auto own = static_cast<std::int64_t>(random.below(3000) + 1);
+    const std::int64_t to_others = 1000 - (together ? next.time.ps() % 1000 : 0);
+    push(next.time + Time{alone || random.chance(0.002) ? own : to_others}, source);
+    if (queue.size() < 80 && random.chance(0.3)) push(next.time + Time{250}, source);
+    if (queue.size() < 80 && random.chance(0.02)) push(next.time, random.below(4));
+    if (queue.size() < 80 && random.chance(0.05)) {  // of a source that never counts, of either kind
+      const std::uint64_t kind = random.below(2);
+      const Event event{next.time + Time{1000}, std::uint64_t{4} << EventSource::kIdentityShift | kind,
+                        nullptr, kind};
+      queue.push(event);
+      reference.push(event);
+    }
+    if (queue.size() > 70) {
+      queue.pop();
+      reference.pop();
+    }
+  }
+  EXPECT_GT(with_trains, 100'000U);
+  EXPECT_GT(forgotten, 10'000U);
+  ASSERT_EQ(queue.size(), reference.size());
+  std::vector<Event*> pending;
+  queue.list_pending(pending);
+  EXPECT_EQ(pending.size(), reference.size());
+  for (; !reference.empty(); reference.pop(), queue.pop())
+    ASSERT_EQ(queue.top().order, reference.top().order);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(EventQueue, EventsAroundTheHorizon) {
   // Events on both sides of a power of two of ps, whatever the phase of the wheels: 2^21 is the end of the
   // fine one, 2^33 that of the coarse one.

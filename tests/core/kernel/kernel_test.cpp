@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -258,6 +259,36 @@ TEST(Kernel, EventsAreCountedAnewBeforeACountRunsIntoTheIdentity) {
   }
   EXPECT_EQ(kernel.events(), 2000U);
   EXPECT_LT(watch.largest >> EventSource::kCountShift, 60U);
+}
+
+TEST(Kernel, EventsOfSideBySideAreCountedAnewInTheirOrder) {
+  // Thirty events of two sources share each instant: that their counts begin anew, in the middle of an
+  // instant too, and that a run ends there, changes nothing of their order.
+  class SideBySide final : public EventHandler {
+   public:
+    explicit SideBySide(std::uint64_t together) : kernel(together) {}
+    void wake(std::uint8_t kind, std::uint64_t payload) override {
+      seen.emplace_back(kernel.now(), payload);
+      EventSource& source = payload % 3 == 0 ? first : second;
+      if (payload % 7 == 0 && kind == 1) kernel.schedule(kernel.now(), source, *this, 0, payload + 1000);
+      if (kind == 1) kernel.schedule(kernel.now() + 3_ns, source, *this, 1, payload);
+    }
+    Kernel kernel;
+    EventSource first = kernel.new_source();
+    EventSource second = kernel.new_source();
+    std::vector<std::pair<Time, std::uint64_t>> seen;
+  };
+  const auto seen_with = [](std::uint64_t together, std::uint64_t slice) {
+    SideBySide all(together);
+    for (std::uint64_t i = 0; i < 30; ++i) all.kernel.schedule(1_ns, all.second, all, 1, i);
+    for (std::uint64_t ran = 0; ran < 5000; ran += slice) all.kernel.run(Time::max(), slice);
+    all.seen.resize(5000);
+    return all.seen;
+  };
+  const auto once = seen_with(Kernel::kCountedTogether, 5000);
+  for (const std::uint64_t together : {7, 100, 1000}) EXPECT_EQ(seen_with(together, 5000), once) << together;
+  EXPECT_EQ(seen_with(Kernel::kCountedTogether, 13), once);
+  EXPECT_EQ(seen_with(77, 11), once);
 }
 
 /// Counts what it is told of beforehand, and asks for the end of the instant with every event.

@@ -69,6 +69,13 @@ def test_what_is_preloaded_has_its_end() -> None:
     assert (done.returncode, done.stdout.splitlines()) == (3, [*IN_ORDER, "taken apart"])
 
 
+def test_a_plugin_has_its_end() -> None:
+    # Objects of a library that live as long as the process, such as an open file, end with its ordinary end alone.
+    loaded = "from cxloom.spec import plugins; plugins._loaded.append('any.so'); "
+    done = ended(3, loaded + "raise SystemExit(3)")
+    assert (done.returncode, done.stdout.splitlines(), done.stderr) == (3, [*IN_ORDER, "taken apart"], "")
+
+
 @pytest.mark.parametrize("code", [3, None])
 def test_output_that_cannot_be_written_at_the_end_is_told_as_ever(code: int | None) -> None:
     with Path("/dev/full").open("w") as full:

@@ -41,12 +41,19 @@ void TraceStream::answered(std::uint64_t number, const Request& request, Time no
 // False: that was the last round.
 bool TraceStream::begin_round() {
   if (rounds_begun_ == rounds_.count || read_ == read_before_round_) return false;
-  if (!length_ && !rounds_.forever()) length_ = read_ * rounds_.count;
+  if (rounds_begun_ == 1) know_length();
   ++rounds_begun_;
   read_before_round_ = read_;
   round_start_ = latest_;
   refill_ = again_();
   return true;
+}
+
+// The first round is over. More than can be counted is as good as without an end.
+void TraceStream::know_length() {
+  const std::uint64_t of_round = read_ - notes_.count();
+  if (!rounds_.forever() && of_round <= ~std::uint64_t{0} / rounds_.count)
+    of_all_rounds_ = of_round * rounds_.count;
 }
 
 // Calls are told by their numbers, which a second round would have again.

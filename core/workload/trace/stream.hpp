@@ -47,6 +47,7 @@ class TraceStream final : public AccessStream {
   /// The number of accesses: known beforehand, or once the last batch is in, or the first round is over and
   /// others of the same follow, unless they do so for ever. Other records do not count.
   std::optional<std::uint64_t> length() const override {
+    if (of_all_rounds_) return of_all_rounds_;
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
   }
 
@@ -62,6 +63,7 @@ class TraceStream final : public AccessStream {
  private:
   void refill();
   bool begin_round();
+  void know_length();
   void check_repeatable(const std::vector<Access>& batch) const;
   void go_on_in_time(std::vector<Access>& batch);
 
@@ -78,9 +80,10 @@ class TraceStream final : public AccessStream {
   std::vector<Access> batch_;
   std::size_t at_ = 0;  // in the batch; less than its size except at the end
   bool batch_stores_past_ = false;
-  std::uint64_t before_ = 0;  // given from batches before this one
-  std::uint64_t read_ = 0;    // records
-  std::optional<std::uint64_t> length_;
+  std::uint64_t before_ = 0;                    // given from batches before this one
+  std::uint64_t read_ = 0;                      // records
+  std::optional<std::uint64_t> length_;         // records
+  std::optional<std::uint64_t> of_all_rounds_;  // accesses
   NonAccessFilter notes_;
   std::shared_ptr<BatchTimes> times_;
 };

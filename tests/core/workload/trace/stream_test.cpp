@@ -165,6 +165,28 @@ TEST(TraceStream, ALengthThatIsKnownIsThatOfAllRounds) {
   EXPECT_EQ(TraceStream(timed_trace, Rounds{0}, 3, false).length(), std::nullopt);
 }
 
+// The second record of each round is no access. The accesses of 2^63 rounds cannot be counted.
+TEST(TraceStream, KnowsTheAccessesOfAllRoundsAfterTheFirst) {
+  const auto noted = [] {
+    return [given = false](std::vector<Access>& batch) mutable {
+      if (std::exchange(given, true)) return false;
+      batch.resize(3);
+      batch[1].role = AccessRole::kCall;
+      return true;
+    };
+  };
+  Access access;
+  TraceStream five(noted, Rounds{5}, std::nullopt, false);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(five.next(access));
+    EXPECT_EQ(five.length(), i == 0 ? std::nullopt : std::optional<std::uint64_t>(10)) << i;
+  }
+  EXPECT_FALSE(five.next(access));
+  TraceStream many(noted, Rounds{std::uint64_t{1} << 63U}, std::nullopt, false);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(many.next(access));
+  EXPECT_EQ(many.length(), std::nullopt);
+}
+
 TEST(TraceStream, ForeverHasNoEnd) {
   TraceStream stream(timed_trace, Rounds{0}, std::nullopt, false);
   Access access;

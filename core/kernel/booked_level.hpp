@@ -43,7 +43,7 @@ class BookedLevel {
   void work_off(Time now, Levels& levels);
 
   std::uint32_t joined_ = 0;  // of `joins_`, soonest first
-  // Those that have not been worked off, and room for an end and what is read behind it.
+  // The last two are no joins: an end, and what is read behind it.
   std::array<Time, kTogether + 2> joins_{};
   Ring<Time> leaves_;
   LevelMonitor monitor_;

@@ -243,7 +243,8 @@ void MemoryController::media_done(Message& message, Time at) {
   --in_media_;  // which nobody asks for once there was an atomic operation
   media_busy_until_ = std::max(media_busy_until_, at);
   const bool write = message.opcode == Opcode::kMemWr;
-  if (write && buffered_) return kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
+  // The buffer comes first, as it is the same each time: whether it is a write, nobody can foresee.
+  if (buffered_ && write) return kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
   if (places_of(message).limit) kernel_.schedule(at, source_, *this, kPlaceFree, write);
   answer(message, at);
 }

@@ -100,41 +100,55 @@ void EventQueue::insert_at_instant(std::uint32_t node) {
   expect_trains();
 }
 
-// The first that is not among the next ones, round the wheel.
+// The first that is not among the next ones, round the wheel. In how many steps it is found nobody can
+// foresee, so that the first are one.
 std::int64_t EventQueue::far_filled_bucket() const {
+  const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
+  const std::size_t word = start >> 6U;
+  std::uint64_t behind = 0;  // a bit for each of the next words
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < kNextWords; i += 8) {
+    // Eight bytes that are one or zero, as eight bits: each product of a byte has a place of its own.
+    constexpr std::uint64_t kGather = 0x0102040810204080U;
+    behind |= (filled_from(word + 1 + i) * kGather >> 56U) << i;
+  }
+  std::size_t first = word + 1 + static_cast<std::size_t>(std::countr_zero(behind));
+  if (behind == 0) {
+    first = filled_word_from(std::min((word + 1 + kNextWords) & ~std::size_t{7}, kWords));
+    if (first == kWords) return -1;
+  }
+  const std::size_t slot = (first << 6U) + static_cast<std::size_t>(std::countr_zero(words_[first]));
+  return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
+}
+
+// Eight of `word_filled_`, the first lowest.
+std::uint64_t EventQueue::filled_from(std::size_t word) const {
+  std::uint64_t filled = 0;
+  std::memcpy(&filled, &word_filled_[word], sizeof filled);
+  return filled;
+}
+
+// The first word from `next` on, a multiple of eight, that is not zero, round the wheel; kWords: all are.
+[[gnu::noinline]] std::size_t EventQueue::filled_word_from(std::size_t next) const {
   constexpr std::size_t kFew = 8;     // steps, after which all that is left is looked at in larger ones
   constexpr std::size_t kBlock = 64;  // words of such a step
-  const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
-  const auto eight_from = [&](std::size_t word) {
-    std::uint64_t filled = 0;
-    std::memcpy(&filled, &word_filled_[word], sizeof filled);
-    return filled;
-  };
   const auto empty_from = [&](std::size_t word) {
     std::uint64_t any = 0;
-    for (std::size_t i = 0; i < kBlock; i += 8) any |= eight_from(word + i);
+    for (std::size_t i = 0; i < kBlock; i += 8) any |= filled_from(word + i);
     return any == 0;
   };
-  // The eight words behind this one, then those round the wheel by eights: some of the first come last again.
-  const std::size_t word = start >> 6U;
-  std::size_t at = word + 1;
-  std::size_t next = (word + 8) & ~std::size_t{7};
-  std::uint64_t filled = eight_from(at);
-  for (std::size_t steps = 0; filled == 0; ++steps) {
-    if (steps == kWords / 8) [[unlikely]]
-      return -1;
-    at = next & (kWords - 1);
+  for (std::size_t steps = 0; steps < kWords / 8; ++steps) {
+    const std::size_t at = next & (kWords - 1);
     next = at + 8;
     if (steps >= kFew && at % kBlock == 0 && empty_from(at)) {
       next = at + kBlock;
-      steps = std::min(steps + kBlock / 8, kWords / 8) - 1;
+      steps += kBlock / 8 - 1;
       continue;
     }
-    filled = eight_from(at);
+    if (const std::uint64_t filled = filled_from(at); filled != 0)
+      return at + static_cast<std::size_t>(std::countr_zero(filled)) / 8;
   }
-  const std::size_t first = at + static_cast<std::size_t>(std::countr_zero(filled)) / 8;
-  const std::size_t slot = (first << 6U) + static_cast<std::size_t>(std::countr_zero(words_[first]));
-  return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
+  return kWords;
 }
 
 // Over the instants of the open bucket.

@@ -95,6 +95,7 @@ class EventQueue {
   static constexpr unsigned kTurnBits = 15;
   static constexpr std::int64_t kBuckets = std::int64_t{1} << kTurnBits;  // a horizon of 2.1 us
   static constexpr std::size_t kWords = kBuckets / 64;
+  static constexpr std::size_t kNextWords = 32;  // 131 ns
   static constexpr std::uint32_t kNone = 0xffffffffU;
   // So many events ahead in a crowded instant, memory is asked for what an event touches, and its handler for
   // the rest: some hundred nanoseconds each, which is what memory takes to answer. Fewer events than kCrowded
@@ -224,6 +225,8 @@ class EventQueue {
     return next != 0 ? open_ + 1 + std::countr_zero(next) : far_filled_bucket();
   }
   std::int64_t far_filled_bucket() const;
+  std::uint64_t filled_from(std::size_t word) const;
+  std::size_t filled_word_from(std::size_t next) const;
 
   std::size_t size_ = 0;
   Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
@@ -245,9 +248,10 @@ class EventQueue {
   std::vector<Event> events_;    // by node
   Nodes next_;     // by node: apart from the events, so that lists are walked in few cache lines
   Nodes buckets_;  // a list each
-  std::array<std::uint64_t, kWords> words_{};           // which buckets hold something
-  std::array<std::uint8_t, kWords + 8> word_filled_{};  // which words are not zero: 1, else 0, as behind them
-  Nodes behind_;                                        // by node: the next of its train
+  std::array<std::uint64_t, kWords> words_{};  // which buckets hold something
+  // Words that are not zero: 1, else 0. Behind the last there is room to look at more, all zero.
+  std::array<std::uint8_t, kWords + kNextWords> word_filled_{};
+  Nodes behind_;                                                      // by node: the next of its train
   std::array<std::uint32_t, std::size_t{1} << kTrainBits> trains_{};  // the last event of each
   std::uint32_t patience_ = 0;
 };

@@ -97,20 +97,27 @@ class ParquetSink(FileSink):
             self._waiting.append(table)
             self._rows += table.num_rows
             if self._rows >= ROW_GROUP:
-                self._flush()
+                self._write_groups()
 
-    def _flush(self) -> None:
-        if self._writer is not None and self._waiting:
-            import pyarrow as pa
+    def _write_groups(self, *, last: bool = False) -> None:
+        """Writes whole row groups; the rows left over wait on, unless they are the last.
 
-            table = pa.concat_tables(self._waiting).unify_dictionaries()
-            self._writer.write_table(table, row_group_size=ROW_GROUP)
-        self._waiting, self._rows = [], 0
+        So the file is the same in however many pieces the rows came: that depends on how fast the run was.
+        """
+        if self._writer is None or not self._waiting:
+            return
+        import pyarrow as pa
+
+        table = pa.concat_tables(self._waiting).unify_dictionaries()
+        rows = table.num_rows if last else table.num_rows // ROW_GROUP * ROW_GROUP
+        if rows:
+            self._writer.write_table(table.slice(0, rows).combine_chunks(), row_group_size=ROW_GROUP)
+        self._waiting, self._rows = [table.slice(rows)], table.num_rows - rows
 
     def close(self) -> None:
         """Writes what waits, and ends the file."""
         with self._failing():
-            self._flush()
+            self._write_groups(last=True)
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None

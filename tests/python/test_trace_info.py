@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from validation.examples import slow, some
 
@@ -142,6 +143,20 @@ def test_the_example_has_no_line_that_a_cache_would_have_kept() -> None:
         sieve.feed(lines)
     ((_hits, misses, *_others),) = sieve.counts
     assert misses > 0.97 * reads
+
+
+def test_readers_of_one_file_take_little(tmp_path: Path) -> None:
+    # A host that replays a trace has a reader of its own. One holds at a time 2^14 records of 40 bytes, as Arrow's
+    # columns and as they were decoded, and a page of each column, however large the row groups are.
+    rows = 1 << 18
+    path = tmp_path / "trace.parquet"
+    addresses = np.random.default_rng(1).integers(0, 1 << 40, rows)
+    write_trace(path, [TraceBatch.of(addresses, READ, timestamp=np.arange(rows))])
+    before = pa.total_allocated_bytes()
+    readers = [iter(open_trace(path)) for _ in range(8)]
+    held = [next(reader) for reader in readers]
+    assert {len(batch.address) for batch in held} == {1 << 14}
+    assert pa.total_allocated_bytes() - before < 8 * (3 << 20)
 
 
 # Peak memory in KiB after reading all of a trace, in a process of its own.

@@ -26,7 +26,8 @@ from cxloom.trace.format import (
 )
 from cxloom.trace.large import MOST, LargeAccesses
 
-BATCH = 1 << 16
+BATCH = 1 << 14
+"""Records read at once: each host that replays a file has its own in memory."""
 _PREFIX = b"cxloom.trace."
 _MAGIC = b"PAR1"  # the first and last bytes of a file
 
@@ -120,7 +121,7 @@ class ParquetFile:
             with (
                 Path(self.path).open("rb") as handle,
                 pq.ParquetFile(
-                    handle, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
+                    handle, buffer_size=1 << 16, pre_buffer=False, page_checksum_verification=True
                 ) as file,
             ):
                 yield file

@@ -29,7 +29,7 @@ HOW_TO = (
     "astra-sim",
 )  # fmt: skip
 LOOK_UP = ("validation", "spec", "cli", "trace-format", "glossary", "not-modelled")
-UNDERSTAND = ("architecture", "speed", "speed-history")
+UNDERSTAND = ("architecture", "speed", "speed-notes", "speed-history")
 FIRST = ("docs/recipes.md", "docs/tutorials/your-first-device.md")
 """Pages that the search prefers: they say what to do."""
 

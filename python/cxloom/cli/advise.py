@@ -12,6 +12,7 @@ from cxloom.base.errors import InputError
 from cxloom.cli.options import AllAsJson, Plugins, Quiet, RunsAtATime, Sets, Spec, written_to
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_texts
+from cxloom.display.notes import folded
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
 
@@ -99,5 +100,5 @@ def advise(
             console.print(each)
         console.print()
         console.print(Text(found.recipe), soft_wrap=True)  # lines to be copied
-        for note in found.notes:
+        for note in folded(found.notes):
             console.print(Text(f"\nnote: {note}", style="dim"))

@@ -16,6 +16,7 @@ from cxloom.cli.options import Plugins, Sets, Spec
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import resolve
 from cxloom.display.console import output
+from cxloom.display.notes import folded
 from cxloom.display.plain_table import plain_table
 from cxloom.system.simulation import describe, work_note
 
@@ -74,7 +75,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any], threads: int)
         hint = "; policy: capacity shares by capacity" if memory["equal_shares"] else ""
         text = f"{memory['mapped']} of {memory['capacity']} are in the address map{hint}"
         out.print(Text(f"note: of {memory['memory']} {text}"), soft_wrap=True)
-    for note in description["notes"]:
+    for note in folded(description["notes"]):
         out.print(Text(f"note: {note}"), soft_wrap=True)
     table = _table("link", "bandwidth", "peak payload GB/s", "flight", "duplex")
     for link in links[:_ROWS]:

@@ -7,6 +7,7 @@ import string
 from rich.text import Text
 
 from cxloom.display.console import output
+from cxloom.display.notes import folded
 from cxloom.display.plain_table import print_whole
 from cxloom.results.comparison import Comparison
 from cxloom.results.comparison_table import has_doubtful, tables
@@ -29,5 +30,5 @@ def show_comparison(comparison: Comparison) -> None:
         print_whole(table)
     if has_doubtful(comparison.rows):
         out.print(Text("\n?: as far as the runs tell, no change", style="dim"))
-    for note in comparison.notes_by(letters):
+    for note in folded(comparison.notes_by(letters)):
         out.print(Text(f"\nnote: {note}", style="dim"))

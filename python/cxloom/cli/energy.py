@@ -11,6 +11,7 @@ import typer
 from cxloom.cli.options import AsJson, Plugins, Quiet, Sets, Spec, written_to
 from cxloom.cli.progress import ProgressBar
 from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.display.notes import folded
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
 
@@ -76,5 +77,5 @@ def energy(
         for table in shown.tables:
             console.print()
             console.print(table)
-        for note in shown.notes:
+        for note in folded(shown.notes):
             console.print(Text(f"\n{note}", style="dim"))

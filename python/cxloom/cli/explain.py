@@ -22,6 +22,7 @@ from cxloom.cli.options import (
 )
 from cxloom.cli.progress import ProgressBar, SweepBar
 from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.display.notes import folded
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
 from cxloom.system.system import System
@@ -110,7 +111,7 @@ def explain(
             from cxloom.results.tail_table import show_tail
 
             show_tail(slow)
-        for note in found.notes if base is None else of_both(base.notes, found.notes):
+        for note in folded(found.notes if base is None else of_both(base.notes, found.notes)):
             console.print(Text(f"\nnote: {note}", style="dim"))
 
 

@@ -11,6 +11,7 @@ import typer
 from cxloom.cli.options import AsJson, Plugins, PointsAtATime, Quiet, Sets, Spec, whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable
+from cxloom.display.notes import folded
 from cxloom.spec import presets
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
@@ -129,5 +130,5 @@ def _show(found: Found | Optimum) -> None:
     out.print(Text(found.sentence, style="bold"))
     out.print()
     print_whole(found.table())
-    for note in found.notes:
+    for note in folded(found.notes):
         out.print(Text(f"\nnote: {note}", style="dim"))

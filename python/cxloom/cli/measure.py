@@ -15,6 +15,7 @@ from cxloom.cli.options import Against, Plugins, PointsAtATime, Quiet, Sets, Spe
 from cxloom.cli.pages import FLAGS, placement
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.writing import check_writable
+from cxloom.display.notes import folded
 from cxloom.measure import PATTERNS, TOOLS, chosen, one_of, refuse_both
 from cxloom.spec.override import Override
 from cxloom.spec.plugins import load_plugins
@@ -184,7 +185,7 @@ def _show(measured: Measurement, out: list[str], systems: list[str], base: Measu
             console.print(Text.assemble((letter, "bold"), f"  {system}"), soft_wrap=True)
         console.print()
         print_whole(beside(base, measured))
-    for note in measured.notes if base is None else of_both(base.notes, measured.notes):
+    for note in folded(measured.notes if base is None else of_both(base.notes, measured.notes)):
         console.print(Text(f"\nnote: {note}", style="dim"))
     if out:
         print(f"\nWritten: {', '.join(out)}")

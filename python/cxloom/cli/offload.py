@@ -16,6 +16,7 @@ from cxloom.base.errors import InputError, InputErrors, together
 from cxloom.cli.offload_system import Dma, Host, OnSystem, Place, Scale, Simulate, System, Tasks, Threads
 from cxloom.cli.options import AsJson, Quiet, whole_number, written_to
 from cxloom.cli.writing import check_forms, check_writable, write_texts
+from cxloom.display.notes import folded
 
 app = typer.Typer(
     help="Plan models that do not fit into their GPU.",
@@ -312,7 +313,7 @@ class _Shown:
             if played is not None:
                 console.print(Text(f"\n{played.sentence}\n", style="bold"))
                 console.print(played.table())
-                for note in played.notes:
+                for note in folded(played.notes):
                     console.print(Text(f"\nnote: {note}", style="dim"))
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from cxloom.display.notes import folded
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -36,7 +38,7 @@ class Shown:
         for table in self.tables:
             out.print()
             out.print(table)
-        for note in self.notes:
+        for note in folded(self.notes):
             out.print(f"\nnote: {note}")
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
@@ -44,7 +46,7 @@ class Shown:
         """What is shown, for a notebook."""
         parts = [f"<p><strong>{escape(sentence)}</strong></p>" for sentence in self.sentences]
         parts += [_of_rich(table) for table in self.tables]
-        return "\n".join([*parts, *(f"<p>note: {escape(note)}</p>" for note in self.notes)])
+        return "\n".join([*parts, *(f"<p>note: {escape(note)}</p>" for note in folded(self.notes))])
 
 
 class ShowsItself(ABC):

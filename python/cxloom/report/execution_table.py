@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cxloom import _core
 from cxloom.base.words import counted
+from cxloom.display.notes import folded
 from cxloom.display.numbers import duration, size
 from cxloom.display.tables import Column, laid_out
 from cxloom.execution.objects import most_used
@@ -108,7 +109,7 @@ def show(result: ExecutionResult, console: Console) -> None:
     )
     if result.translation is not None:
         console.print(result.translation.text(result.instructions), style="dim")
-    for note in result.notes:
+    for note in folded(result.notes):
         console.print(f"note: {note}", style="dim")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.display.notes import folded
 from cxloom.draw import svg
 from cxloom.draw.picture import Picture
 
@@ -170,7 +171,7 @@ def notes(lines: Iterable[str], bad: str = "") -> str:
     """What the reader has to know of the numbers, first what is `bad`; nothing if there is nothing."""
     unbroken = str.maketrans({"-": "-\u2060"})  # names such as host->bus stay on one line
     said = f'<p class="bad">{escape(bad)}</p>' if bad else ""
-    said += "".join(f"<p>{escape(line).translate(unbroken)}</p>" for line in lines)
+    said += "".join(f"<p>{escape(line).translate(unbroken)}</p>" for line in folded(lines))
     return f'<div class="notes" role="note">{said}</div>' if said else ""
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from cxloom.base.buses import buses, ways_of
 from cxloom.base.words import counted, direction_name, ends_of
 from cxloom.display.console import output, plain
+from cxloom.display.notes import folded
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results import fences, removals, replications, tiering
@@ -415,7 +416,7 @@ def _used(summary: Summary) -> list[tuple[str, LinkDirection]]:
 def _provenance(summary: Summary) -> Text:
     cost = summary["cost"]
     speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
-    notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
+    notes = "".join(f"note: {note}\n" for note in folded(summary.get("notes", [])))
     threads = "".join(f"\n{line}" for line in threads_lines(cost))
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"

@@ -105,21 +105,51 @@ def optimum(
     in_flight: Mapping[str, float],
     rates: Mapping[str, float] | None = None,
 ) -> Proposal:
-    """The shares with which the accesses take the least time, by a linear program.
+    """The shares with which the accesses take the least time, by a linear program for those who share nodes.
 
-    A phase takes as long as its accesses to each node at that node's bandwidth, and as each requester's accesses at the
-    idle latency of where they go, with so many `in_flight`: one of each thread where accesses wait. Of what
-    takes equally long the least latency is taken. `rates`: requests per nanosecond, by requester, of those whose
-    requests arrive at a rate: a phase takes no less than they take to arrive.
+    A requester that has no node in common with the others is a case of its own: how long these take says nothing of
+    where its pages are best. A phase takes as long as its accesses to each node at that node's bandwidth, and as each
+    requester's accesses at the idle latency of where they go, with so many `in_flight`: one of each thread where
+    accesses wait. Of what takes equally long the least latency is taken. `rates`: requests per nanosecond, by
+    requester, of those whose requests arrive at a rate: a phase takes no less than they take to arrive.
 
     Raises InputError if the objects do not fit.
     """
+    shares: list[Mapping[str, float]] = [{}] * len(objects)
+    for group in _apart(nodes):
+        mine = [index for index, each in enumerate(objects) if each.requester in group]
+        theirs = [node for node in nodes if group & node.latency.keys()]
+        if mine:
+            found = _least_time([objects[index] for index in mine], theirs, in_flight, rates or {})
+            for index, each in zip(mine, found, strict=True):
+                shares[index] = each
+    return _fitting("optimum", objects, shares, nodes)
+
+
+def _apart(nodes: Sequence[NodeProfile]) -> list[set[str]]:
+    """The requesters, put together where they have a node in common."""
+    groups: list[set[str]] = []
+    for node in nodes:
+        meet = [group for group in groups if group & node.latency.keys()]
+        groups = [group for group in groups if group not in meet]
+        groups.append(set(node.latency).union(*meet))
+    return groups
+
+
+def _least_time(
+    objects: Sequence[PlacedObject],
+    nodes: Sequence[NodeProfile],
+    in_flight: Mapping[str, float],
+    rates: Mapping[str, float],
+) -> list[dict[str, float]]:
+    """The shares of objects of requesters that share nodes; `optimum` says of what they are the best."""
     import numpy as np
 
+    requesters = dict.fromkeys(each.requester for each in objects)
     of = _by_phase(objects)
     phases = len(of[0])
-    arriving = _arriving(objects, of, rates or {})
-    used = _SPARE if rates and {each.requester for each in objects} <= rates.keys() else 1.0
+    arriving = _arriving(objects, of, {name: rates[name] for name in requesters if name in rates})
+    used = _SPARE if requesters.keys() <= rates.keys() else 1.0
     width, variables = len(nodes), len(objects) * len(nodes)
     accesses = sum(each.total for each in objects) or 1.0
     footprint = sum(each.bytes for each in objects) or 1
@@ -128,7 +158,7 @@ def optimum(
     bounds: list[tuple[float, float | None]] = []
     rows: list[Any] = []
     limits: list[float] = []
-    waits = {(name, phase): np.zeros(variables + phases) for name in in_flight for phase in range(phases)}
+    waits = {(name, phase): np.zeros(variables + phases) for name in requesters for phase in range(phases)}
     loads = [[np.zeros(variables + phases) for _ in nodes] for _ in range(phases)]
     taken = [np.zeros(variables + phases) for _ in nodes]
     sums = np.zeros((len(objects), variables + phases))
@@ -163,10 +193,9 @@ def optimum(
             allowed=f"{sum(node.bytes for node in nodes) / 1e9:.4g} GB in {len(nodes)} nodes",
             path="workload",
         )
-    shares = [
+    return [
         {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
     ]
-    return _fitting("optimum", objects, shares, nodes)
 
 
 def _fitting(

@@ -328,7 +328,7 @@ Value summarize_link(const Simulation& simulation, const System::LinkView& link)
   const double length = simulation.window().length().ns();
   const auto direction = [&](const LinkEnd& end) {
     MapSink own;
-    report_link(end, length, own);
+    report_link(end, link.shared, length, own);
     return own.take();
   };
   return Value::Map{{link.forward->name(), direction(*link.forward)},
@@ -416,10 +416,12 @@ Value measures_of(const System& system) {
     component->report(own);
     all.emplace_back(component->name(), own.take());
   }
-  for (const auto& end : system.link_ends()) {
-    MapSink own;
-    report_link(*end, 1.0, own);
-    all.emplace_back(end->name(), own.take());
+  for (const System::LinkView& link : system.links()) {
+    for (const LinkEnd* end : {link.forward, link.backward}) {
+      MapSink own;
+      report_link(*end, link.shared, 1.0, own);
+      all.emplace_back(end->name(), own.take());
+    }
   }
   return all;
 }

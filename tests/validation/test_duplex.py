@@ -46,7 +46,7 @@ def utility_and_efficiency(outcome: Run, directions: int) -> tuple[float, float]
 
 
 def turning(outcome: Run) -> float | None:
-    """Time in which the shared medium turns / time; None if it takes no time to turn."""
+    """Time in which the shared medium turns / time; None of full duplex."""
     if switch := outcome.summary["per_switch"]:
         found: float | None = switch["bus"].get("turnaround")
         return found
@@ -122,10 +122,7 @@ def test_one_request_at_a_time_turns_a_shared_wire_twice(system: object, turnaro
     assert outcome.bandwidth == pytest.approx(LINE / (busy + 2 * turnaround), rel=1e-9)
     utility, _ = utility_and_efficiency(outcome, 1)
     assert utility == pytest.approx(busy / (busy + 2 * turnaround), rel=1e-3)
-    if turnaround:
-        assert turning(outcome) == pytest.approx(2 * turnaround / (busy + 2 * turnaround), rel=1e-3)
-    else:
-        assert turning(outcome) is None
+    assert turning(outcome) == pytest.approx(2 * turnaround / (busy + 2 * turnaround), rel=1e-3)
 
 
 def test_data_header_counts_in_both_directions() -> None:

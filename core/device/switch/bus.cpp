@@ -51,11 +51,11 @@ struct BothMeasured {
 };
 
 constexpr std::array kBothMeasures{
-    measure<&BothMeasured::utilization>("utilization", "",
-                                        "bus utility: busy time / time, the mean of the directions"),
+    measure<&BothMeasured::utilization>(
+        "utilization", "", "bus utility: busy time / time; of full duplex the mean of the directions"),
     measure<&BothMeasured::turnaround>("turnaround", "",
                                        "time in which the medium that both directions share turned / length "
-                                       "of the window. Absent if it takes no time to turn"),
+                                       "of the window. Absent of full duplex"),
     measure<&BothMeasured::efficiency>(
         "efficiency", "",
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
@@ -259,12 +259,12 @@ void Bus::report(MeasureSink& sink) const {
     both.bytes += totals.bytes;
     both.payload += totals.payload;
   }
+  const double turning = takes_turns() ? measured.share(turns_.closed_totals().busy) : 0.0;
   report_all(kDownstreamMeasures, way_of(monitors_[kDownstream]), sink);
   report_all(kUpstreamMeasures, way_of(monitors_[kUpstream]), sink);
   report_all(kBothMeasures,
              {.utilization = measured.per_ns(busy) / (shared_ ? 1.0 : 2.0),
-              .turnaround =
-                  takes_turns() ? std::optional(measured.share(turns_.closed_totals().busy)) : std::nullopt,
+              .turnaround = shared_ ? std::optional(turning) : std::nullopt,
               .efficiency = both.efficiency()},
              sink);
 }

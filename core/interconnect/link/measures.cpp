@@ -85,7 +85,7 @@ constexpr std::array kLinkMeasures{
     measure<&LinkMeasured::turnaround>(
         "turnaround", "",
         "time in which the wire that both directions share turned / length of the window: the same in both. "
-        "Absent if it takes no time to turn"),
+        "Absent of full duplex"),
     measure<&LinkMeasured::efficiency>(
         "efficiency", "",
         "transmission efficiency: payload bytes / bytes on the wire; null if there were none"),
@@ -170,7 +170,7 @@ Value flits_of(const FlitMonitor& flits, double length) {
 
 std::vector<MeasureInfo> link_measures() { return infos_of(kLinkMeasures); }
 
-void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
+void report_link(const LinkEnd& end, bool shared, double length, MeasureSink& sink) {
   const WireTotals totals = end.monitor().closed_totals();
   const LevelMonitor& queue = end.monitor().queue();
   Value::Map blocked;
@@ -181,10 +181,11 @@ void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   std::optional<Value> flits;
   if (const FlitMonitor* monitor = end.flits()) flits = flits_of(*monitor, length);
   const auto share = [&](double part) { return length > 0.0 ? part / length : 0.0; };
-  const WireMonitor* const turns = end.turns();
+  std::optional<double> turnaround;
+  if (shared) turnaround = end.turns() ? share(end.turns()->closed_totals().busy.ns()) : 0.0;
   report_all(kLinkMeasures,
              {.utilization = share(totals.busy.ns()),
-              .turnaround = turns ? std::optional(share(turns->closed_totals().busy.ns())) : std::nullopt,
+              .turnaround = turnaround,
               .efficiency = totals.efficiency(),
               .messages = totals.messages,
               .bytes = totals.bytes,

@@ -11,7 +11,8 @@ class LinkEnd;
 
 /// All of them, in their order.
 std::vector<MeasureInfo> link_measures();
-/// Reports the direction that an end sends, in a window of `length` nanoseconds that was closed.
-void report_link(const LinkEnd& end, double length, MeasureSink& sink);
+/// Reports the direction that an end sends, in a window of `length` nanoseconds that was closed. Half duplex:
+/// the other direction shares its wire.
+void report_link(const LinkEnd& end, bool shared, double length, MeasureSink& sink);
 
 }  // namespace cxloom

@@ -14,7 +14,9 @@ class BusWay(NamedTuple):
     name: str
     """``downstream`` or ``upstream``."""
     utilization: float
-    """Busy share of the time."""
+    """The share of the time in which it moves something."""
+    busy: float
+    """The share of the time in which its medium is taken: of half duplex by both directions and by turning."""
     payload: float
     """GB/s."""
     queue_mean: float
@@ -31,10 +33,12 @@ def buses(summary: Summary) -> dict[str, Component]:
 
 def ways_of(bus: Component) -> tuple[BusWay, BusWay]:
     """Both directions of a bus, downstream first."""
+    shared = min(1.0, bus["utilization"] + bus["turnaround"]) if "turnaround" in bus else None
     return (
         BusWay(
             "downstream",
             bus["downstream_utilization"],
+            bus["downstream_utilization"] if shared is None else shared,
             bus["downstream_payload_gb_per_s"],
             bus["downstream_queue_mean"],
             bus["downstream_queue_p99"],
@@ -43,6 +47,7 @@ def ways_of(bus: Component) -> tuple[BusWay, BusWay]:
         BusWay(
             "upstream",
             bus["upstream_utilization"],
+            bus["upstream_utilization"] if shared is None else shared,
             bus["upstream_payload_gb_per_s"],
             bus["upstream_queue_mean"],
             bus["upstream_queue_p99"],

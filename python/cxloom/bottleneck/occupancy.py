@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxloom import _core
+from cxloom.base.wires import slots_in_use
 from cxloom.bottleneck.resource import FULL
 from cxloom.spec import declared
 
@@ -37,7 +38,13 @@ def of(resource: _core.InventoryResource, summary: Summary) -> Use | None:
     if resource["each"] is not None:
         capacity *= _at(summary, resource["each"]) or 1
     use = _WAYS[resource["occupancy"]](resource, values, capacity, summary)
-    if use is None or resource["remark"] is None:
+    if use is None:
+        return None
+    if resource["occupancy"] == "share" and paths[0][0] == "per_link":
+        slots = slots_in_use(_at(summary, paths[0][:-1]))
+        if slots is not None:
+            return use._replace(share=slots, level=f"slots {100 * slots:.0f} %, {use.level}")
+    if resource["remark"] is None:
         return use
     share = _at(summary, resource["remark"]) or 0.0
     return use._replace(level=f"{use.level}, {100 * share:.0f} % {resource['remark_text']}")

@@ -91,8 +91,8 @@ def _lead(summary: Summary) -> str:
     interval = latency.get("ci95")
     known = f"± {significant(interval[1] - latency['mean'], 2)} (95 %)" if interval else ""
     busiest = max(
-        (way for way in directions(summary) if way.utilization is not None),
-        key=lambda way: way.utilization or 0,
+        (way for way in directions(summary) if way.busy is not None),
+        key=lambda way: way.in_use or 0,
         default=None,
     )
     entries = [
@@ -115,7 +115,7 @@ def _lead(summary: Summary) -> str:
         ),
     ]
     if busiest is not None:
-        entries.append(("busiest wire", percent(busiest.utilization or 0), busiest.name))
+        entries.append(("busiest wire", percent(busiest.in_use or 0), busiest.name))
     return tiles(entries) + _notes(summary)
 
 
@@ -214,11 +214,13 @@ def _series(series: Sequence[Series]) -> str:
 
 
 def _tables(summary: Summary) -> Iterator[str]:
-    ways = sorted(directions(summary), key=lambda way: (-(way.utilization or 0), -way.payload, way.name))
+    ways = sorted(directions(summary), key=lambda way: (-(way.in_use or 0), -way.payload, way.name))
     if ways:
+        slots = any(way.slots is not None for way in ways)
         head = [
             "link or bus",
             "busy",
+            *(["slots in use"] if slots else []),
             "GB/s",
             "payload / bytes",
             "queue mean",
@@ -227,7 +229,9 @@ def _tables(summary: Summary) -> Iterator[str]:
             "waits for credits",
         ]
         yield _limited(
-            head, [_direction(way) for way in ways], "Links and buses, each direction; the busiest first"
+            head,
+            [_direction(way, slots=slots) for way in ways],
+            "Links and buses, each direction; the busiest first",
         )
     groups: tuple[tuple[Mapping[str, Component], str, _Counted, _Held], ...] = (
         (summary.get("per_memory", {}), "Memories", "requests", "queue_mean"),
@@ -311,11 +315,12 @@ def _limited(head: Sequence[str], rows: Sequence[Sequence[Cell | str]], title: s
     return table(head, rows[:_ROWS], caption=title) + rest + "<br>"
 
 
-def _direction(way: Direction) -> list[Cell | str]:
-    busy = Cell("no limit") if way.utilization is None else Cell(percent(way.utilization), way.utilization)
+def _direction(way: Direction, *, slots: bool) -> list[Cell | str]:
+    busy = Cell("no limit") if way.busy is None else Cell(percent(way.busy), way.busy)
     return [
         way.name if "#" not in way.link else f"{way.name} #{way.link.partition('#')[2]}",
         busy,
+        *([Cell("-") if way.slots is None else Cell(percent(way.slots), way.slots)] if slots else []),
         number(way.payload, 4),
         Cell("-") if not way.efficiency else Cell(percent(way.efficiency), way.efficiency),
         number(way.queue_mean),

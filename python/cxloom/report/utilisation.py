@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cxloom.base.buses import buses, ways_of
+from cxloom.base.wires import busy, slots_in_use
 from cxloom.base.words import direction_name, ends_of
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
@@ -22,8 +23,11 @@ class Direction:
     link: str
     name: str
     sender: str
-    utilization: float | None
-    """Busy share of the time; None without a bandwidth."""
+    busy: float | None
+    """The share of the time in which its wire or medium is taken: of half duplex by both directions and by turning.
+    None without a bandwidth."""
+    slots: float | None
+    """The share of its slots that carried something; None of what has no flits."""
     payload: float
     """GB/s."""
     efficiency: float | None
@@ -32,6 +36,11 @@ class Direction:
     queue_max: float
     credit_blocked: float
     """Share of the time in which something waited for credits, summed over the classes."""
+
+    @property
+    def in_use(self) -> float | None:
+        """The share of what it could carry: of its slots where it sends flits, else of the time."""
+        return self.busy if self.slots is None or self.busy is None else self.slots
 
 
 def directions(summary: Summary) -> Iterator[Direction]:
@@ -45,7 +54,8 @@ def directions(summary: Summary) -> Iterator[Direction]:
                 link,
                 direction_name(link, name),
                 ends_of(name)[0],
-                None if direction_name(link, name) in free else values["utilization"],
+                None if direction_name(link, name) in free else busy(values, ways),
+                slots_in_use(values),
                 values["payload_gb_per_s"],
                 values["efficiency"],
                 values["queue_mean"],
@@ -59,7 +69,8 @@ def directions(summary: Summary) -> Iterator[Direction]:
                 name,
                 f"{name} {way.name}",
                 name,
-                None if {name, f"{name} {way.name}"} & free_buses else way.utilization,
+                None if {name, f"{name} {way.name}"} & free_buses else way.busy,
+                None,
                 way.payload,
                 bus["efficiency"],
                 way.queue_mean,
@@ -77,16 +88,17 @@ def load_of(summary: Summary) -> Load:
     """
     found = list(directions(summary))
     of_buses = buses(summary)
-    links = {(way.link, way.sender): way.utilization for way in found if way.link not in of_buses}
+    links = {(way.link, way.sender): way.in_use for way in found if way.link not in of_buses}
     nodes: dict[str, float] = {}
     queues: dict[str, float] = {}
     about: dict[str, list[str]] = {}
     for way in found:
-        share = "no bandwidth given" if way.utilization is None else f"{percent(way.utilization)} busy"
+        share = "no bandwidth given" if way.busy is None else f"{percent(way.busy)} busy"
+        share += "" if way.slots is None else f" (slots {percent(way.slots)})"
         text = f"{way.name}: {share}, {significant(way.payload)} GB/s, queue {significant(way.queue_mean)}"
         about.setdefault(way.link, []).append(text)
         if way.link in of_buses:
-            nodes[way.link] = max(nodes.get(way.link, 0.0), way.utilization or 0.0)
+            nodes[way.link] = max(nodes.get(way.link, 0.0), way.busy or 0.0)
             queues[way.link] = queues.get(way.link, 0.0) + way.queue_mean
     for name, values in summary["per_switch"].items():
         if name not in of_buses:

@@ -11,13 +11,13 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from cxloom.base.buses import buses, ways_of
-from cxloom.base.words import counted, direction_name, ends_of
+from cxloom.base.words import counted
 from cxloom.display.console import output, plain
 from cxloom.display.notes import folded
 from cxloom.display.numbers import duration, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results import fences, removals, replications, tiering
+from cxloom.results.busiest import fullest, used
 from cxloom.results.caveats import error_count, error_sentence
 from cxloom.results.kinds import by_kind
 from cxloom.results.sharing import COUNTS, PAIRS, pair_rows, with_pairs
@@ -26,7 +26,6 @@ from cxloom.results.threads import threads_lines
 if TYPE_CHECKING:
     from cxloom.base.summary import (
         Component,
-        LinkDirection,
         Summary,
         SummaryCoherence,
         SummaryEvents,
@@ -339,25 +338,20 @@ def _events(events: Mapping[str, SummaryEvents], limit: int) -> Table:
 
 
 def _busiest(summary: Summary, limit: int, blocks: str) -> Table | None:
-    """Directions of links and buses by utilisation; what a bus sends is in its own row."""
-    every = buses(summary)
-    found = [
-        (name, values["utilization"], values["payload_gb_per_s"], values["queue_mean"])
-        for name, values in _used(summary)
-        if ends_of(name)[0] not in every
-    ]
-    for name, bus in every.items():
-        found += [
-            (f"{name} {way.name}", way.utilization, way.payload, way.queue_mean) for way in ways_of(bus)
-        ]
-    found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[:limit]
-    if not found:
+    """Directions of links and buses, the fullest first; what a bus sends is in its own row."""
+    shown = fullest(summary)[:limit]
+    if not shown:
         return None
-    table = _table("busiest links and buses", "GB/s", "queue mean", "busy")
+    in_flits = any(each.slots is not None for each in shown)
+    heads = ["slots in use"] if in_flits else []
+    table = _table("busiest links and buses", "GB/s", "queue mean", *heads, "busy")
     table.add_column(no_wrap=True, min_width=_GAP)
-    for name, utilization, payload, queue in found:
-        bar = Text(" " * _GAP + _bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
-        table.add_row(Text(name), f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
+    for each in shown:
+        slots = ["-" if each.slots is None else percent(each.slots)] if in_flits else []
+        style = "yellow" if each.in_use < 0.9 else "red"
+        bar = Text(" " * _GAP + _bar(each.in_use, blocks), style=style)
+        rate, queue = f"{each.payload:.2f}", narrow(each.queue, 3)
+        table.add_row(Text(each.name), rate, queue, *slots, percent(each.busy), bar)
     return table
 
 
@@ -366,14 +360,14 @@ def _troubles(summary: Summary) -> list[Text]:
     length = summary["simulated_time_ns"]
     if not length:
         return []
-    ways = _used(summary)
+    ways = used(summary)
     found = [
         (share, f"credits: {name} waited {percent(share)} of the time for those of {kind}")
-        for name, values in ways
+        for name, _, values in ways
         for kind, time in values["credit_blocked_ns_by_class"].items()
         if (share := time / length) >= _NOTABLE
     ]
-    for name, values in ways:
+    for name, _, values in ways:
         flits = values.get("flits", {})
         if flits.get("errors"):
             again, share = flits["errors"], flits["retry_share"]
@@ -401,16 +395,6 @@ def _refused(summary: Summary) -> list[str]:
         if count
     ]
     return [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
-
-
-def _used(summary: Summary) -> list[tuple[str, LinkDirection]]:
-    """The directions of links that carried something or held something up: of very many, most did not."""
-    return [
-        (direction_name(link, name), values)
-        for link, ways in summary["per_link"].items()
-        for name, values in ways.items()
-        if values["messages"] or values["credit_blocked_ns"] or "flits" in values
-    ]
 
 
 def _provenance(summary: Summary) -> Text:

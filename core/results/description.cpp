@@ -44,13 +44,15 @@ Value devices_of(const System& system, const Spec& spec) {
 Value links_of(const System& system) {
   Value::List links;
   for (const System::LinkView& link : system.links()) {
-    const auto way = [](const LinkEnd& end) {
+    const auto way = [&link](const LinkEnd& end) {
       Value::Map described{{"name", end.name()},
                            {"bandwidth", to_text(Bandwidth{end.rate()})},
                            {"flight", to_text(end.flight())}};
       if (!end.unlimited() && !end.flits()) {
-        const double share =
-            static_cast<double>(kLineBytes) / static_cast<double>(end.message_bytes(kLineBytes));
+        // What asks for a line, or says that it is written, takes the same wire where both directions share
+        // one.
+        const std::uint64_t bytes = end.message_bytes(kLineBytes) + (link.shared ? end.message_bytes(0) : 0);
+        const double share = static_cast<double>(kLineBytes) / static_cast<double>(bytes);
         described.emplace_back("lines_gb_per_s", end.rate().per_second() * share / 1e9);
       }
       return described;

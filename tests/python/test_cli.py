@@ -302,6 +302,8 @@ def test_check_says_what_links_carry_and_what_memory_is_left_out(tmp_path: Path,
     assert [end.get("lines_gb_per_s") for link in description["links"] for end in link["ends"]] == [
         8.0, 8.0, None, None,
     ]  # fmt: skip
+    half = json.loads(cxloom("check", spec, "--set", "links[0].duplex=half", "--json").out)["links"][0]
+    assert [end["lines_gb_per_s"] for end in half["ends"]] == pytest.approx([10 * 64 / (80 + 16)] * 2)
     assert [memory["memory"] for memory in description["unmapped"]] == ["m1"]
     out = cxloom("check", spec).out
     assert "of m1 1GiB of 4GiB are in the address map; policy: capacity" in out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
@@ -35,6 +35,8 @@ GAIN = 0.03
 _TRIED = 0.5
 """Resources that are busier than this are tried."""
 _MOST_TRIED = 12
+_MOST_AFTERWARDS = 6
+"""What is full with twice of the limit and is doubled, too, at most; several of a kind as one come first."""
 _THROTTLED = 0.1
 """The part of the mean latency from which on a throttle is spoken of."""
 
@@ -47,7 +49,13 @@ class WhatIf:
     gain: float
     """Throughput over that of the system as it is, less one."""
     then: Resource | None
-    """What is full then, last on the way."""
+    """What is full then, last on the way; of the limit what gains the most then, if that is more than what counts."""
+    limits: bool = True
+    """Whether `then` limits: nothing else is full, or it gains."""
+    full: Sequence[Resource] = ()
+    """All that is full then."""
+    rate: float = 0.0
+    """Requests per nanosecond."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,11 @@ class Explanation(ShowsItself):
             return f"{said}; the latency is mostly {parts}."
         moved = ""
         if tried.then is not None and tried.then.name != self.limit.name:
-            moved = f", and then the limit is {tried.then.name}"
+            moved = (
+                f", and then the limit is {tried.then.name}"
+                if tried.limits
+                else f", and then {tried.then.name} is full, of which twice gains nothing alone"
+            )
         return f"{said}: with {self.limit.twice} it rises by {100 * tried.gain:.0f} %{moved}."
 
     def bound(self, resource: Resource) -> float | None:
@@ -236,12 +248,13 @@ def explain(
     # The smallest of equally good changes comes first: a resource before all of its kind.
     played_all = _played(whole, summary, tried, jobs, watch)
     what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
+    limit = _limit(resources, what_ifs)
     return Explanation(
         str(spec.get("name", "system")),
         summary["bandwidth_gb_per_s"],
-        _limit(resources, what_ifs),
+        limit,
         resources,
-        what_ifs,
+        [_followed(whole, each, jobs, watch) if each.resource is limit else each for each in what_ifs],
         summary["breakdown_ns"],
         _notes(spec, summary),
     )
@@ -304,7 +317,7 @@ def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     return [f"{said}: --set {next(iter(places.values()))}=null shows what is asked for without"]
 
 
-def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:
+def _worth_trying(resources: Sequence[Resource], most: int = _MOST_TRIED) -> list[Resource]:
     """The busy ones, each once; and of each kind of which there are several, all that are busy as one."""
     tried: dict[str, Resource] = {}
     kinds: dict[str, list[Resource]] = {}
@@ -316,7 +329,25 @@ def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:
             tried[key] = each
             kinds.setdefault(each.kind, []).append(each)
     groups = [together(several) for several in kinds.values() if len(several) > 1]
-    return [*groups, *list(tried.values())[: max(4, _MOST_TRIED - len(groups))]]
+    return [*groups, *list(tried.values())[: max(4, most - len(groups))]]
+
+
+def _summaries(
+    whole: System, points: Sequence[Mapping[str, Any]], jobs: int | None, watch: Watch
+) -> list[Summary | None]:
+    """What runs with other values gave; None where there is no rate to compare."""
+    if not points:
+        return []
+    try:
+        found = summaries_at(whole, points, jobs=jobs, watch=watch)
+    except InputError:  # none of them can be built: twice as much of them there is not
+        return [None] * len(points)
+    return [None if each.summary is None or not _has_rate(each.summary) else each.summary for each in found]
+
+
+def _has_rate(summary: Summary) -> bool:
+    """A window that has a length; and nothing waits for timeouts, which is no rate of the system."""
+    return bool(summary["requests"] and summary["simulated_time_ns"]) and not _lost(summary)
 
 
 def _played(
@@ -326,22 +357,38 @@ def _played(
     jobs: int | None,
     watch: Watch,
 ) -> list[WhatIf]:
-    if not tried:
-        return []
-    try:
-        found = summaries_at(whole, [each.relief for each in tried], jobs=jobs, watch=watch)
-    except InputError:  # none of them can be built: twice as much of them there is not
-        return []
     what_ifs = []
-    for resource, (summary, _, _) in zip(tried, found, strict=True):
-        if summary is None or not summary["requests"] or not summary["simulated_time_ns"]:
-            continue  # without a window that has a length there is no rate to compare
-        if _lost(summary):
-            continue  # what waits for timeouts is no rate of the system
+    found = _summaries(whole, [each.relief for each in tried], jobs, watch)
+    for resource, summary in zip(tried, found, strict=True):
+        if summary is None:
+            continue
         gain = _rate(summary) / _rate(before) - 1
         changed = whole.resolve([Override.of(path, value) for path, value in resource.relief.items()])
-        what_ifs.append(WhatIf(resource, gain, cause(all_resources(changed.plain(), summary))))
+        then = all_resources(changed.plain(), summary)
+        full = [each for each in then if each.full]
+        what_ifs.append(WhatIf(resource, gain, cause(then), True, full, _rate(summary)))
     return what_ifs
+
+
+def _followed(whole: System, what_if: WhatIf, jobs: int | None, watch: Watch) -> WhatIf:
+    """A what-if run with what limits then, found as the limit was: where several are full, each is doubled, too.
+
+    The last full one on the way may hold up only a part of the requests.
+    """
+    tried = _worth_trying(what_if.full, _MOST_AFTERWARDS)
+    if len(what_if.full) < 2 or not tried:
+        return what_if
+    before = what_if.resource.relief
+    found = _summaries(whole, [{**before, **each.relief} for each in tried], jobs, watch)
+    gains = [
+        WhatIf(resource, _rate(summary) / what_if.rate - 1, None)
+        for resource, summary in zip(tried, found, strict=True)
+        if summary is not None
+    ]
+    gains.sort(key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
+    if not gains or gains[0].gain < GAIN:
+        return replace(what_if, limits=False)
+    return replace(what_if, then=_limit([], gains))
 
 
 def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resource | None:

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/random.hpp"
 #include "component/component.hpp"
+#include "device/requester/requester.hpp"
 #include "interconnect/routing/routing.hpp"
 #include "memory/memory_owner.hpp"
 #include "protocol/message.hpp"
@@ -60,6 +65,24 @@ void Followed::message(std::uint32_t from, std::uint32_t to) {
   traffic_.of_node[to].messages += 1.0;
 }
 
+/// Requesters with a workload, and those of copies and kernels, by node. What names an object is no
+/// requester.
+std::vector<std::uint32_t> requesters_of(const System& system, const Spec& spec) {
+  std::set<std::string> names;
+  for (const Spec::Workload& workload : spec.workloads) names.insert(workload.device);
+  for (const TaskParams& task : spec.tasks.graph) {
+    if (task.kind == TaskKind::kCompute) continue;
+    for (const std::optional<std::string>* const place : {&task.on, &task.from, &task.to}) {
+      if (*place) names.insert(**place);
+    }
+  }
+  std::vector<std::uint32_t> requesters;
+  for (const auto& [component, requester] : system.roles().all<Requester>()) {
+    if (names.contains(component->name())) requesters.push_back(component->id().index());
+  }
+  return requesters;
+}
+
 }  // namespace
 
 ExpectedTraffic expected_traffic(const System& system, const Spec& spec) {
@@ -69,10 +92,10 @@ ExpectedTraffic expected_traffic(const System& system, const Spec& spec) {
     memories.push_back(component->id().index());
     followed.is(memories.back(), NodeLoad::Kind::kMemory);
   }
-  const std::size_t pairs = memories.size() * spec.workloads.size();
+  const std::vector<std::uint32_t> requesters = requesters_of(system, spec);
+  const std::size_t pairs = memories.size() * requesters.size();
   const std::size_t step = (pairs + kMostFollowed - 1) / kMostFollowed;
-  for (const Spec::Workload& workload : spec.workloads) {
-    const std::uint32_t from = system.devices().find(workload.device).index();
+  for (const std::uint32_t from : requesters) {
     followed.is(from, NodeLoad::Kind::kRequester);
     for (std::size_t i = mix_bits(from) % std::max<std::size_t>(step, 1); i < memories.size(); i += step) {
       followed.message(from, memories[i]);

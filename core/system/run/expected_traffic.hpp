@@ -15,8 +15,8 @@ struct ExpectedTraffic {
   std::vector<double> of_link;  ///< both directions; by link, in their order
 };
 
-/// A request of each requester with work to each memory, and its answer. Where these are many, each requester
-/// has some of the memories, other ones than the next requester.
+/// A request of each requester with a workload or tasks to each memory, and its answer. Where these are many,
+/// each requester has some of the memories, other ones than the next requester.
 ExpectedTraffic expected_traffic(const System& system, const Spec& spec);
 
 }  // namespace cxloom

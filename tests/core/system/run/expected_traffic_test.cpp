@@ -64,6 +64,30 @@ TEST(ExpectedTraffic, IsThatOfARequestOfEachHostToEachMemoryAndItsAnswer) {
   for (const double messages : traffic.of_link) EXPECT_EQ(messages, 8.0);
 }
 
+TEST(ExpectedTraffic, CopiesAndKernelsMakeRequestsAsWorkloadsDo) {
+  const Registry registry = builtin_registry();
+  Spec spec = spine_leaf("deterministic");
+  Kernel kernel;
+  const System system = build_system(kernel, registry, spec);
+  const ExpectedTraffic of_work = expected_traffic(system, spec);
+  spec.workloads.clear();
+  spec.tasks.graph = {{.name = "read", .kind = TaskKind::kKernel, .on = "host0"},
+                      {.name = "fetch", .kind = TaskKind::kCopy, .from = "object", .to = "host1"},
+                      {.name = "again", .kind = TaskKind::kCopy, .on = "host1"},
+                      {.name = "think", .kind = TaskKind::kCompute, .on = "host2"}};
+  const ExpectedTraffic of_tasks = expected_traffic(system, spec);
+  for (const auto& component : system.components()) {
+    const std::size_t node = component->id().index();
+    const std::string& name = component->name();
+    const double all = of_work.of_node[node].messages;
+    const bool idle = name == "host2" || name == "host3";
+    // The second leaf has the hosts without requests, the third and fourth the memories.
+    const double share = idle || name == "leaf1" ? 0.0 : name == "leaf0" || name[0] == 'h' ? 1.0 : 0.5;
+    EXPECT_EQ(of_tasks.of_node[node].messages, share * all) << name;
+    EXPECT_EQ(of_tasks.of_node[node].kind, idle ? NodeLoad::Kind::kBetween : of_work.of_node[node].kind);
+  }
+}
+
 TEST(ExpectedTraffic, OfMessagesThatChooseAnewIsAboutTheSame) {
   const Registry registry = builtin_registry();
   const Spec spec = spine_leaf("random");

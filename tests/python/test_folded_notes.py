@@ -1,4 +1,4 @@
-"""Of many notes that are alike a person is shown the first; the result has all of them."""
+"""A person is shown the first of many notes that are alike; the result has all of them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 SHOWN = 3
-"""Of notes that are alike, this many are shown, and how many there are beside them."""
+"""The first few of notes that are alike are shown, and how many there are beside them."""
 
 
 def folded(notes: Iterable[str]) -> list[str]:

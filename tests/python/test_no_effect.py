@@ -115,3 +115,31 @@ def test_a_trace_without_instruction_gaps_needs_no_instruction_time(
         said = [note for note in summary["notes"] if "devices.host.instruction_time had no effect" in note]
         assert len(said) == (0 if gap else 1)
         assert summary["requests"] == 21
+
+
+FAILING = """\
+devices:
+  "h[0-1]": {kind: host, completion_timeout: 5us}
+  mem: {kind: memory, capacity: 1GiB, heads: 2}
+  other: {kind: memory, capacity: 1GiB, heads: 2}
+links: [{between: ["h[*]", "*"]}]
+address_map: [{to: mem}, {to: other}]
+workload: {"h[*]": {pattern: random, requests: 10, footprint: 1MiB}}
+events: [{at: 1us, fail: {device: other}}]
+"""
+
+
+# What a failure costs is a run beside one without it: `--with events=null`.
+def test_timeouts_are_left_out_where_no_failure_is_left(tmp_path: Path) -> None:
+    spec = resolved(FAILING, "events=null")
+    assert [device.get("completion_timeout") for device in spec["devices"].values()] == [None] * 4
+    assert cx.run(cx.System.from_yaml(to_yaml(spec)))["errors"]["requests"] == 0
+    assert resolved(FAILING, "events[0].at=2us")["devices"]["h1"]["completion_timeout"] == "5us"
+    (tmp_path / "base.yaml").write_text(FAILING)
+    file = tmp_path / "top.yaml"
+    file.write_text("preset: base.yaml\nevents: null\n")
+    assert cx.run(file)["errors"]["requests"] == 0
+    # A timeout that is set beside it is refused, as one that never had an effect.
+    file.write_text("preset: base.yaml\nevents: null\ndevices: {h0: {completion_timeout: 9us}}\n")
+    with pytest.raises(InputError, match=r"h0.completion_timeout: completion_timeout has no effect"):
+        cx.run(file)

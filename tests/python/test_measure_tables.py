@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import cxloom as cx
+from cxloom.measure.measurement import gb_per_s
 
 SYSTEM = """\
 name: two ways
@@ -84,3 +85,27 @@ def test_memory_that_takes_no_time_has_a_table(tmp_path: Path) -> None:
     measured.frame().write_parquet(tmp_path / "rows.parquet")
     assert pl.read_parquet(tmp_path / "rows.parquet").to_dicts() == rows
     assert pl.read_csv(measured.save(tmp_path / "rows.csv")).to_dicts() == rows
+
+
+# 64 B of a request each 5 us are 0.0128 GB/s, which one decimal would show as nothing.
+def test_the_rates_of_slow_memory_are_no_zeros() -> None:
+    system = cx.System.from_yaml(SYSTEM)
+    system.set("devices.near.media.latency", "20us")
+    table = str(cx.measure.bandwidth(system, memories=["near"], jobs=1))
+    assert table.count("0.026 ") >= 4  # 4 in flight of each of two requesters: 8 x 64 B / 20 us
+    assert [gb_per_s(value) for value in (0.0, 0.0128, 0.256, 1.0, 12.34)] == [
+        "0.0",
+        "0.013",
+        "0.26",
+        "1.0",
+        "12.3",
+    ]
+
+
+def test_memory_that_the_probe_may_not_use_is_named() -> None:
+    curve = cx.measure.loaded(cx.System.from_yaml(SYSTEM), jobs=1)
+    assert {row["memory"] for row in curve.rows} == {"near", "far ld 0"}
+    assert (
+        "no curve of far ld 1, which h, whose probe it is, may not use: --from names another one"
+        in curve.note
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.granules import LINE, MIB
 from cxloom.measure import pictures
 from cxloom.measure.bench import Bench, Cells, Node, Spec, note_on_load, offered, size_text
-from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.measure.measurement import Column, Measurement, gb_per_s, one_decimal
 from cxloom.measure.peak import of_threads
 from cxloom.measure.probe import PROBE, with_probe
 from cxloom.spec.names import listed
@@ -77,12 +77,14 @@ def loaded(
             Column("memory", "memory", right=False),
             *([Column("reads", "reads", _percent)] if several else []),
             Column("delay_ns", "delay ns", one_decimal),
-            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
+            Column("bandwidth_gb_per_s", "GB/s", gb_per_s),
             Column("latency_ns", "latency ns", one_decimal),
             Column("p99_ns", "p99 ns", one_decimal),
         ],
         pictures.loaded,
-        "; ".join(filter(None, [note_on_load(bench), *_unlike(work, full, cells)])),
+        "; ".join(
+            filter(None, [*_without_probe(bench, chosen), note_on_load(bench), *_unlike(work, full, cells)])
+        ),
         cells.without,
         left_out=bench.before_events,
     )
@@ -123,6 +125,16 @@ def at_loads(
         known_row = row["bandwidth_gb_per_s"] is not None and row["latency_ns"] is not None
         rows.append((row["bandwidth_gb_per_s"], row["latency_ns"]) if known_row else None)
     return rows
+
+
+def _without_probe(bench: Bench, chosen: str) -> Iterator[str]:
+    """A note on memories that others may use, and the requester of the probe may not."""
+    missing = [node.name for node in bench.all_nodes() if not bench.may(chosen, node)]
+    if missing:
+        yield (
+            f"no curve of {listed(missing, word='and')}, which {chosen}, whose probe it is, may not use: --from "
+            "names another one"
+        )
 
 
 def _unlike(work: Sequence[_Work], full: Sequence[Summary], cells: Cells) -> Iterator[str]:

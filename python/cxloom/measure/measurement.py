@@ -158,3 +158,8 @@ def _cell(column: Column, row: Mapping[str, Any]) -> str:
 def one_decimal(value: float) -> str:
     """12.3"""
     return f"{value:.1f}"
+
+
+def gb_per_s(value: float) -> str:
+    """12.3, and 0.012: a slow device has a rate, too."""
+    return f"{value:.1f}" if value >= 1 or not value else f"{value:.2g}"

@@ -8,7 +8,7 @@ from typing import Any
 from cxloom.base.granules import LINE, MIB, PAGE
 from cxloom.measure import pictures
 from cxloom.measure.bench import Bench, Cells, Node, Spec, note_on_load, size_text
-from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.measure.measurement import Column, Measurement, gb_per_s, one_decimal
 from cxloom.measure.placed import OPTION, PlacedPages, placed
 
 MIXES: Mapping[str, float | None] = {
@@ -82,7 +82,7 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
         [
             Column("memory", "memory", right=False),
             Column("mix", "mix", right=False),
-            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
+            Column("bandwidth_gb_per_s", "GB/s", gb_per_s),
             Column("in_flight", "in flight"),
             Column("latency_ns", "mean ns", one_decimal),
         ],
@@ -125,8 +125,8 @@ def stream(bench: Bench, stores: str = "allocate", pages: Any = None, option: st
         [
             Column("memory", "memory" if pages is None else "pages", right=False),
             Column("kernel", "kernel", right=False),
-            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
-            Column("bus_gb_per_s", "bus GB/s", one_decimal),
+            Column("bandwidth_gb_per_s", "GB/s", gb_per_s),
+            Column("bus_gb_per_s", "bus GB/s", gb_per_s),
         ],
         pictures.stream,
         note_on_load(bench),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.base.wires import in_use, slots_in_use
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.report.utilisation import directions, load_of
 
@@ -77,3 +78,16 @@ def test_the_table_says_how_full_flits_are() -> None:
     assert (there.name, answers.name) == ("h->m", "m->h")
     assert answers.in_use == pytest.approx(2 / 15, rel=0.03)
     assert "slots in use" in str(writes)
+
+
+# Eight of a class is what a flit of 256 B may carry, in eight of its fifteen slots: 600 of them that wait fill a wire, and
+# a wire on which none wait could carry them in fewer flits. A retry takes the wire, and so do flits of CXL.io.
+def test_a_wire_is_full_where_largest_counts_keep_slots_empty() -> None:
+    flits = {"flits": {"protocol": 100.0}, "slots": {"header": 800.0, "empty": 700.0}, "retry_share": 0.0}
+    way: Any = {"utilization": 1.0, "queue_p50": 600.0, "flits": flits}
+    assert slots_in_use(way) == pytest.approx(8 / 15)
+    assert in_use(way, {"a->b": way}) == 1
+    way["queue_p50"] = 0.0
+    assert in_use(way, {"a->b": way}) == pytest.approx(8 / 15)
+    way["flits"] = flits | {"flits": {"protocol": 100.0, "io": 100.0}, "retry_share": 0.1}
+    assert slots_in_use(way) == pytest.approx(0.1 + 0.9 * (1 + 8 / 15) / 2)

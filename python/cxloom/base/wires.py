@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cxloom.base.summary import LinkDirection
 
+_MORE_THAN_A_FLIT = 8
+"""The median of the messages that wait from which on more of them wait than a flit may carry of a class: two groups of
+four, by the largest counts of 256 B (68 B: four)."""
+
 
 def busy(way: LinkDirection, ways: Mapping[str, LinkDirection]) -> float:
     """The share of the time in which the wire of a direction is taken.
@@ -33,3 +37,13 @@ def slots_in_use(way: Mapping[str, Any]) -> float | None:
     empty = flits["slots"].get("empty", 0.0) / slots if slots else 0.0
     packed = 1.0 - flits["flits"].get("io", 0.0) / sent if sent else 1.0
     return float(way["utilization"] - max(0.0, way["utilization"] - flits["retry_share"]) * packed * empty)
+
+
+def in_use(way: LinkDirection, ways: Mapping[str, LinkDirection]) -> float:
+    """The share of what a direction could carry: of its slots where it sends flits, else of the time.
+
+    Where more messages wait than a flit may carry, the largest counts of messages keep slots empty, and flits that go
+    all the time carry all that they may.
+    """
+    slots = slots_in_use(way)
+    return busy(way, ways) if slots is None or way["queue_p50"] >= _MORE_THAN_A_FLIT else slots

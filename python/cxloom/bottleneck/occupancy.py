@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxloom import _core
-from cxloom.base.wires import slots_in_use
+from cxloom.base.wires import in_use, slots_in_use
 from cxloom.bottleneck.resource import FULL
 from cxloom.spec import declared
 
@@ -41,9 +41,10 @@ def of(resource: _core.InventoryResource, summary: Summary) -> Use | None:
     if use is None:
         return None
     if resource["occupancy"] == "share" and paths[0][0] == "per_link":
-        slots = slots_in_use(_at(summary, paths[0][:-1]))
-        if slots is not None:
-            return use._replace(share=slots, level=f"slots {100 * slots:.0f} %, {use.level}")
+        ways = _at(summary, paths[0][:2])
+        way = ways[paths[0][2]]
+        if (slots := slots_in_use(way)) is not None:
+            return use._replace(share=in_use(way, ways), level=f"slots {100 * slots:.0f} %, {use.level}")
     if resource["remark"] is None:
         return use
     share = _at(summary, resource["remark"]) or 0.0

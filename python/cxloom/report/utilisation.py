@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cxloom.base.buses import buses, ways_of
-from cxloom.base.wires import busy, slots_in_use
+from cxloom.base.wires import busy, in_use, slots_in_use
 from cxloom.base.words import direction_name, ends_of
 from cxloom.display.numbers import percent, significant
 from cxloom.draw.picture import Load
@@ -36,11 +36,8 @@ class Direction:
     queue_max: float
     credit_blocked: float
     """Share of the time in which something waited for credits, summed over the classes."""
-
-    @property
-    def in_use(self) -> float | None:
-        """The share of what it could carry: of its slots where it sends flits, else of the time."""
-        return self.busy if self.slots is None or self.busy is None else self.slots
+    in_use: float | None
+    """The share of what it could carry: of its slots where it sends flits, else of the time."""
 
 
 def directions(summary: Summary) -> Iterator[Direction]:
@@ -62,6 +59,7 @@ def directions(summary: Summary) -> Iterator[Direction]:
                 values["queue_p99"],
                 values["queue_max"],
                 values["credit_blocked_ns"] / length,
+                None if direction_name(link, name) in free else in_use(values, ways),
             )
     for name, bus in buses(summary).items():
         for way in ways_of(bus):
@@ -77,6 +75,7 @@ def directions(summary: Summary) -> Iterator[Direction]:
                 way.queue_p99,
                 way.queue_max,
                 0.0,
+                None if {name, f"{name} {way.name}"} & free_buses else way.busy,
             )
 
 

@@ -363,11 +363,11 @@ def _troubles(summary: Summary) -> list[Text]:
     ways = used(summary)
     found = [
         (share, f"credits: {name} waited {percent(share)} of the time for those of {kind}")
-        for name, _, values in ways
+        for name, values in ways
         for kind, time in values["credit_blocked_ns_by_class"].items()
         if (share := time / length) >= _NOTABLE
     ]
-    for name, _, values in ways:
+    for name, values in ways:
         flits = values.get("flits", {})
         if flits.get("errors"):
             again, share = flits["errors"], flits["retry_share"]

@@ -6,12 +6,12 @@ A process counts its own peak: what the system reports to whoever waits for it i
 import sys
 from pathlib import Path
 
-from cxloom.cli import entry
+from cxloom.__main__ import process
 
 if __name__ == "__main__":
     sys.argv[0] = "cxloom"
     try:
-        entry()
+        process()
     finally:
         status = Path("/proc/self/status").read_text().splitlines()
         Path("peak").write_text(next(line for line in status if line.startswith("VmHWM")).split()[1])

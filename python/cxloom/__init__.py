@@ -10,10 +10,14 @@
     result.bandwidth, result.latency.p99, result.breakdown, result.requests()
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # as a type checker does not see it: typing takes half of the time of loading all this
 if TYPE_CHECKING:
+    from typing import Any
+
     from cxloom import kv, measure
     from cxloom._core import __version__
     from cxloom.advising.advice import advise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,53 @@ def test_output_that_cannot_be_written_at_the_end_is_told_as_ever(code: int | No
         done = ended(code, "raise SystemExit(3)", out=full.fileno())
     assert done.returncode == 120  # Python's own
     assert "No space left on device" in done.stderr
+
+
+BEGUN = """\
+import sys
+
+class Noticed:
+    def __del__(self):
+        print("taken apart")
+
+noticed = Noticed()
+sys.argv = ["cxloom", "--version"]
+{begun}
+"""
+
+
+def begun(program: str) -> tuple[int, list[str]]:
+    """Code and output of a process that begins so, without the version that the command prints."""
+    done = subprocess.run(
+        [sys.executable, "-E", "-c", BEGUN.format(begun=program)],
+        capture_output=True,
+        env=os.environ | {"LD_PRELOAD": ""},
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    version, *rest = done.stdout.splitlines()
+    assert version.startswith("cxloom ")
+    return done.returncode, rest
+
+
+def test_the_command_is_all_that_its_process_does() -> None:
+    assert begun("from cxloom.__main__ import process; process()") == (0, [])
+    scripts = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"cxloom": "cxloom.__main__:process"}
+
+
+@pytest.mark.parametrize("name", ["main", "entry"])
+def test_a_script_that_calls_the_command_goes_on(name: str) -> None:
+    """With its own code at its end, and Ctrl-C as it was."""
+    caught = f"""\
+from cxloom.cli import {name} as command
+try:
+    command()
+except SystemExit as end:
+    print("the command ended with", end.code)
+import signal
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+sys.exit(7)"""
+    assert begun(caught) == (7, ["the command ended with 0", "True", "taken apart"])

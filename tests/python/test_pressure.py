@@ -207,8 +207,8 @@ class Finder:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
 sys.argv = ["cxloom", "run", {spec!r}]
-from cxloom.cli import main
-main()
+from cxloom.__main__ import process
+process()
 """
 
 
@@ -216,6 +216,7 @@ main()
     ("module", "times"),
     some(
         [
+            ("cxloom.cli", 1),
             ("cxloom.cli.app", 1),
             ("typer", 1),
             ("cxloom.cli.run", 1),

@@ -4,30 +4,23 @@
 code. What the command can, Python can without it: nothing but these modules imports them.
 """
 
-import signal
-from typing import Any
-
 from cxloom.base.descriptors import hold_standard_descriptors
 from cxloom.cli.at_once import ended_at_once
-from cxloom.cli.ending import Ending
 
 __all__ = ["entry", "main"]
 
 
-def main(afterwards: Any = signal.default_int_handler) -> None:
-    """Runs the command of `sys.argv` and exits with its code; `afterwards` is the handler of Ctrl-C from then on."""
-    with ended_at_once(afterwards):
+def main() -> None:
+    """Runs the command of `sys.argv` and raises SystemExit with its code, as of any function: who catches it goes on.
+
+    What begins the process is `cxloom.__main__`.
+    """
+    with ended_at_once():
         hold_standard_descriptors()
         from cxloom.cli.process import run
 
         run()
 
 
-def entry() -> None:
-    """The command as a process: once it is done, Ctrl-C has nothing to end any more."""
-    ending = Ending()
-    try:
-        main(signal.SIG_IGN)
-    except SystemExit as end:
-        ending.code = end.code if isinstance(end.code, int) else None
-        raise
+entry = main
+"""What installations of before have in their script `cxloom`."""

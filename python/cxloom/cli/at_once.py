@@ -5,29 +5,29 @@ Nothing here imports what takes time.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import contextmanager
+
+from cxloom.base.interrupted import end_at_once
 
 
 @contextmanager
-def ended_at_once(afterwards: Any = signal.default_int_handler) -> Iterator[None]:
+def ended_at_once() -> Iterator[None]:
     """While it is entered, Ctrl-C ends the process: an exception could come out of an import as anything.
 
-    Afterwards its handler is that one; within `interruptible` it is what it was.
+    Afterwards its handler is what it was.
     """
     before = signal.getsignal(signal.SIGINT)
     if before not in (signal.default_int_handler, _interrupt):
         yield  # so already, or ignored, as of a job in the background, or somebody else's
         return
-    signal.signal(signal.SIGINT, _end)
+    signal.signal(signal.SIGINT, end_at_once)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before if before is _interrupt else afterwards)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def interruptible() -> Iterator[None]:
     It is raised at the end, too, if a library caught it meanwhile, as ruamel.yaml does while it is loaded, or if it
     came where Python cannot raise it.
     """
-    if signal.getsignal(signal.SIGINT) is not _end:
+    if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
         return
     global _interrupted
@@ -49,7 +49,7 @@ def interruptible() -> Iterator[None]:
         raise_if_interrupted()
     finally:
         sys.unraisablehook = unraisable
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, end_at_once)
 
 
 def raise_if_interrupted() -> None:
@@ -70,9 +70,3 @@ def _interrupt(_number: int, _frame: object) -> None:
 def _unraisable(args: sys.UnraisableHookArgs) -> None:
     if args.exc_type is not KeyboardInterrupt:  # which is remembered
         sys.__unraisablehook__(args)
-
-
-def _end(_number: int, _frame: object) -> None:
-    with suppress(OSError):
-        os.write(2, b"error: interrupted\n")
-    os._exit(1)

@@ -80,8 +80,8 @@ def test_the_table_says_how_full_flits_are() -> None:
     assert "slots in use" in str(writes)
 
 
-# Eight of a class is what a flit of 256 B may carry, in eight of its fifteen slots: 600 of them that wait fill a wire, and
-# a wire on which none wait could carry them in fewer flits. A retry takes the wire, and so do flits of CXL.io.
+# Eight of a class is what a flit of 256 B may carry, in eight of its fifteen slots: 600 of them that wait fill a wire,
+# and a wire on which none wait could carry them in fewer flits. A retry takes the wire, and so do flits of CXL.io.
 def test_a_wire_is_full_where_largest_counts_keep_slots_empty() -> None:
     flits = {"flits": {"protocol": 100.0}, "slots": {"header": 800.0, "empty": 700.0}, "retry_share": 0.0}
     way: Any = {"utilization": 1.0, "queue_p50": 600.0, "flits": flits}

@@ -236,6 +236,24 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     assert "out of memory" in refused("--system", tiny, "--", program, "triad", "65536")
 
 
+@needs_qemu
+def test_work_of_others_that_is_not_played_is_said(program: str, tmp_path: Path) -> None:
+    beside = {
+        "core: {}}": "core: {}}\n  other: {kind: host}",
+        "capacity: 1GiB": "heads: 2, capacity: 1GiB",
+        "[{between": "[{between: [other, mem]}, {between",
+        "address_map": "workload: {other: {pattern: random, requests: 9, footprint: 1MiB}}\naddress_map",
+    }
+    [line] = notes_on_others(program, spec(tmp_path, "two", **beside), "host")
+    assert line.startswith("the program runs alone: the workload of other is not played; --record")
+    assert notes_on_others(program, spec(tmp_path), None) == []
+
+
+def notes_on_others(program: str, system: Path, host: str | None) -> list[str]:
+    found = execute([program, "chase", "64"], [cx.System.load(str(system))], caches=SMALL, host=host)
+    return [note for note in found.notes if "alone" in note]
+
+
 def test_no_system_is_refused() -> None:
     with pytest.raises(InputError, match="no system"):
         execute(["true"], [])

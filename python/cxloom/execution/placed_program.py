@@ -33,6 +33,8 @@ class PlacedProgram:
     core: CoreOfTrace
     pages: str
     rules: Sequence[Rule]
+    others: Sequence[str]
+    """Other devices with work in the spec, which is not played."""
     fits: set[str] = field(default_factory=set)
     """Patterns of the rules for which there was an object."""
 
@@ -123,7 +125,10 @@ def _prepared(
     text = ", ".join([*map(str, rules), _text_of(pages)])
     if page_tables is not None:
         text += f", page tables {_text_of(page_tables)}"
-    return PlacedProgram(name, resolved, host, core, text, rules)
+    others = [
+        each for each, work in (spec.get("workload") or {}).items() if work is not None and each != host
+    ]
+    return PlacedProgram(name, resolved, host, core, text, rules, others)
 
 
 def _by_option(path: str, value: Any, option: str) -> Override:

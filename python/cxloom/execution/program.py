@@ -22,6 +22,7 @@ from cxloom.execution.recording import Recording
 from cxloom.execution.result import REGION, Execution, ExecutionResult, Sampled
 from cxloom.execution.sampling import Sampler, Sampling, Timing, keeps_state
 from cxloom.results.caveats import error_sentence
+from cxloom.spec.names import listed
 from cxloom.system.system import System
 from cxloom.trace import threads as of_threads
 from cxloom.trace.capturing import CacheLevel, CoreOfTrace, about
@@ -404,7 +405,13 @@ def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, .
 
 def _notes_on_places(placed: Sequence[PlacedProgram]) -> tuple[str, ...]:
     unused = {str(rule): None for each in placed for rule in each.rules if rule.pattern not in each.fits}
-    return tuple(f"no object of the program fits --place {rule}" for rule in unused)
+    notes = [f"no object of the program fits --place {rule}" for rule in unused]
+    if alone := list(dict.fromkeys(name for each in placed for name in each.others)):
+        notes.append(
+            f"the program runs alone: the workload of {listed(alone, word='and')} is not played; --record keeps a "
+            "trace, which is a workload beside others"
+        )
+    return tuple(notes)
 
 
 def _estimated(

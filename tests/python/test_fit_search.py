@@ -23,6 +23,7 @@ def test_a_linear_problem_is_solved(first: float, second: float) -> None:
     found = search(linear(MATRIX, truth), MIDDLE, 60)
     assert found.at == pytest.approx(truth, abs=0.01)
     assert found.evaluations <= 60
+    assert found.settled
 
 
 def test_a_best_value_beyond_the_range_is_its_end() -> None:
@@ -62,7 +63,7 @@ def test_no_point_is_played_twice_and_the_budget_holds() -> None:
         seen.append(tuple(point))
         return np.sin(7 * point) + 2
 
-    search(residuals, MIDDLE, 12)
+    assert not search(residuals, MIDDLE, 12).settled
     assert len(seen) == len(set(seen))
     assert len(seen) <= 12 + 4  # the derivatives of the last point besides
 

@@ -143,6 +143,7 @@ def fit(
         tuple(_groups(draws, known)),
         noise,
         played,
+        solution.settled,
     )
 
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
+_CUT_SHORT = (
+    "the search had not settled when it had played all systems that it might: with more --evaluations values may come "
+    "closer, and intervals hold for what was found alone"
+)
+
 
 @dataclass(frozen=True)
 class Fit(ShowsItself):
@@ -30,6 +35,8 @@ class Fit(ShowsItself):
     noise: float
     """The relative deviation of a latency from one seed of the workload to another."""
     evaluations: int
+    settled: bool = True
+    """The search found nothing better; otherwise it had played as many systems as it might."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -70,8 +77,10 @@ class Fit(ShowsItself):
 
     @property
     def notes(self) -> list[str]:
-        """What the curve does not tell, and where the system gives less bandwidth than was measured."""
-        notes = [
+        """Whether the search was cut short, what the curve does not tell, and where the system gives less bandwidth
+        than was measured."""
+        notes = [] if self.settled else [_CUT_SHORT]
+        notes += [
             f"the curve tells only one number of {' and '.join(group)}: other values of them fit as well"
             for group in self.together
         ]
@@ -120,6 +129,7 @@ class Fit(ShowsItself):
             ],
             "noise": self.noise,
             "systems_played": self.evaluations,
+            "settled": self.settled,
         }
 
     def frame(self) -> pl.DataFrame:

@@ -48,6 +48,8 @@ class Solution:
     jacobian: Vector
     """By residual and parameter, over parts of the ranges."""
     evaluations: int
+    settled: bool = True
+    """No step led further down; otherwise the function might not be called more often."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def search(residuals: Residuals, starts: Sequence[Vector], evaluations: int) -> 
         best, jacobian = _descended(at, known, best, evaluations)
         better = _at_an_edge(at, known, best, jacobian, evaluations)
         if better is None:
-            return Solution(best, at(best), jacobian, len(known))
+            settled = len(known) + len(best) < evaluations
+            return Solution(best, at(best), jacobian, len(known), settled)
         best = better
 
 

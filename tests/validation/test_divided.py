@@ -28,15 +28,22 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 PLAYER = Path(__file__).parents[2] / "build/tests/divided/cxloom_divided"
+BUILD = "`make python-tests` builds it, and so does `cmake --build build --target cxloom_divided`"
+REFUSALS = {2: InputError, 3: SimulationError}
+"""By the player's exit code."""
 
 
 def play(spec: Spec, divided: bool, threads: int = 1) -> dict[str, Any]:
     """The requests and summary of a system, its window, and how many parts it has."""
-    assert PLAYER.exists(), "`make python-tests` builds it"
+    assert PLAYER.exists(), f"there is no {PLAYER.name}: {BUILD}"
     command = [PLAYER, "divided", str(threads)] if divided else [PLAYER, "whole"]
     done = subprocess.run(command, input=json.dumps(spec), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise (InputError if done.returncode == 2 else SimulationError)(done.stderr)
+    if done.returncode in REFUSALS:
+        raise REFUSALS[done.returncode](done.stderr)
+    said = done.stderr.strip() or "it says nothing"
+    assert done.returncode == 0, (
+        f"{PLAYER.name} ended with {done.returncode}: {said}; if it is older than the library, {BUILD}"
+    )
     outcome: dict[str, Any] = json.loads(done.stdout)
     outcome["requests"] = {name: np.array(column) for name, column in outcome["requests"].items()}
     return outcome
@@ -88,6 +95,20 @@ WHOLE = {
     "share.yaml": "outputs.sharing follows stores through all devices",
 }
 """Those that are not divided, and why."""
+
+
+def test_a_player_that_is_older_than_the_library_says_what_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = tmp_path / "stale"
+    stale.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    stale.chmod(0o755)
+    for player in (stale, tmp_path / "absent"):
+        monkeypatch.setattr(f"{__name__}.PLAYER", player)
+        with pytest.raises(
+            AssertionError, match=r"stale ended with -11: it says nothing; .*--target|no absent.*--target"
+        ):
+            play({}, divided=True)
 
 
 def test_every_example_is_here() -> None:

@@ -8,6 +8,46 @@
 
 namespace cxloom {
 
+namespace {
+
+// Records of a trace up to which they are kept for its other rounds: opening a file takes as long as some ten
+// requests.
+constexpr std::size_t kMostKept = 1024;
+
+/// The records of a round.
+struct KeptRound {
+  std::vector<Access> records;
+  bool few = true;  // so far
+  bool whole = false;
+
+  void keep(const std::vector<Access>& batch) {
+    few = few && records.size() + batch.size() <= kMostKept;
+    if (few) records.insert(records.end(), batch.begin(), batch.end());
+    else records = {};
+  }
+};
+
+/// `again` for each round, or if the trace is short for the first one alone.
+TraceStream::Again read_once_if_short(const TraceStream::Again& again) {
+  return [again, kept = std::make_shared<KeptRound>()]() -> TraceStream::Refill {
+    if (kept->whole) {
+      return [kept, given = false](std::vector<Access>& batch) mutable {
+        if (std::exchange(given, true)) return false;
+        batch = kept->records;
+        return true;
+      };
+    }
+    return [refill = again(), kept](std::vector<Access>& batch) {
+      const bool more = refill(batch);
+      if (more) kept->keep(batch);
+      else kept->whole = kept->few;
+      return more;
+    };
+  };
+}
+
+}  // namespace
+
 TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, bool cores,
                          std::shared_ptr<BatchTimes> times, Want want)
     : refill_(std::move(refill)),
@@ -20,7 +60,8 @@ TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, boo
 }
 
 TraceStream::TraceStream(const Again& again, Rounds rounds, std::optional<std::uint64_t> length, bool cores)
-    : refill_(again()), again_(again), rounds_(rounds), cores_(cores), notes_(cores) {
+    : again_(read_once_if_short(again)), rounds_(rounds), cores_(cores), notes_(cores) {
+  refill_ = again_();
   if (length && !rounds.forever()) length_ = *length * rounds.count;
   this->refill();
 }

@@ -195,6 +195,28 @@ TEST(TraceStream, ForeverHasNoEnd) {
   EXPECT_EQ(stream.length(), std::nullopt);
 }
 
+// A file is opened for the first round of a short trace alone, and for each round of a longer one.
+TEST(TraceStream, AShortTraceIsReadOnce) {
+  for (const std::size_t records : {std::size_t{3}, std::size_t{1024}, std::size_t{1025}}) {
+    int opened = 0;
+    const auto trace = [&opened, records] {
+      ++opened;
+      return [records, given = std::size_t{0}](std::vector<Access>& batch) mutable {
+        for (; given < records && batch.size() < 500; ++given) batch.emplace_back().address = Address{given};
+        return !batch.empty();
+      };
+    };
+    TraceStream stream(trace, Rounds{4}, std::nullopt, false);
+    Access access;
+    for (std::size_t i = 0; i < 4 * records; ++i) {
+      ASSERT_TRUE(stream.next(access));
+      ASSERT_EQ(access.address.value(), i % records);
+    }
+    EXPECT_FALSE(stream.next(access));
+    EXPECT_EQ(opened, records > 1024 ? 4 : 1) << records;
+  }
+}
+
 // A trace of notes alone would be read for ever without an access.
 TEST(TraceStream, ATraceOfNothingIsNotRepeated) {
   TraceStream stream([] { return [](std::vector<Access>&) { return false; }; }, Rounds{0}, std::nullopt,

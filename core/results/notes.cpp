@@ -8,6 +8,7 @@
 #include "base/measure_table.hpp"
 #include "component/io_roles.hpp"
 #include "device/requester/requester.hpp"
+#include "device/requester/tiering_agent.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "memory/memory_owner.hpp"
 #include "results/link_notes.hpp"
@@ -130,6 +131,28 @@ void add_notes_on_nothing(const Simulation& simulation, const Collector& collect
   }
 }
 
+bool is_zero(const Value& value) {
+  if (const Value::Map* map = value.as_map())
+    return std::ranges::all_of(*map, [](const auto& entry) { return is_zero(entry.second); });
+  const std::int64_t* whole = value.as_integer();
+  const double* real = value.as_real();
+  return (whole && *whole == 0) || (real && *real == 0.0);
+}
+
+// Policies act by the periods of a kernel, which are longer than most runs.
+void add_notes_on_idle_tiering(const Simulation& simulation, Value::List& notes) {
+  for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
+    const TieringAgent* const tiering = requester->tiering();
+    if (!tiering) continue;
+    MapSink did;
+    tiering->report(did);
+    if (!is_zero(did.take())) continue;
+    notes.emplace_back("tiering of '" + component->name() +
+                       "' saw and moved nothing: in the whole run no page was protected, scanned or sampled. "
+                       "Policies act by the periods of a kernel, and cxloom epochs plays minutes");
+  }
+}
+
 // A ratio above 1 in words: as a percentage up to twice, as a multiple beyond.
 std::string above(double ratio) {
   if (ratio < 2.0) return percent_text(ratio - 1.0) + " higher than that of the other";
@@ -169,6 +192,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   add_notes_on_lost_lines(simulation, notes);
   add_removal_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
+  add_notes_on_idle_tiering(simulation, notes);
   add_notes_on_undeclared(simulation, notes);
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 0 && length == 0.0) {

@@ -48,6 +48,14 @@ def test_the_table_has_a_row_for_each_requester_that_is_tiered(tiered: cx.Result
     assert "tiering" not in to_text(cx.run(system(WORK, None)).summary)
 
 
+# 20 000 requests are over before a policy acts for the first time after a second.
+def test_a_policy_that_did_nothing_is_said(tiered: cx.Result) -> None:
+    idle = cx.run(system(WORK, {**MOVES, "period": "1s"})).summary
+    [note] = [note for note in idle["notes"] if "saw and moved nothing" in note]
+    assert note.startswith("tiering of 'host' saw and moved nothing: in the whole run no page was protected")
+    assert not [note for note in tiered.summary["notes"] if "saw and moved nothing" in note]
+
+
 def test_an_explanation_notes_what_it_took(tiered: cx.Result) -> None:
     [note] = [note for note in cx.explain(system(WORK, MOVES)).notes if note.startswith("tiering of host")]
     for figure in figures(tiered):

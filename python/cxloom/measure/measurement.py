@@ -162,4 +162,4 @@ def one_decimal(value: float) -> str:
 
 def gb_per_s(value: float) -> str:
     """12.3, and 0.012: a slow device has a rate, too."""
-    return f"{value:.1f}" if value >= 1 or not value else f"{value:.2g}"
+    return f"{value:.1f}" if value >= 0.995 or not value else f"{value:.2g}"

@@ -249,6 +249,7 @@ def advise(
         objects = objects_of(resolved.plain())
     except InputError as error:
         raise resolved.placed(error) from None
+    _refuse_one_node(system, overrides, resolved)  # before all is measured for nothing
     bench = Bench(system, jobs=jobs, watch=watch, overrides=overrides)
     nodes, in_flight = measured(bench, objects, resolved, names)
     rates = rates_of(resolved.plain())
@@ -330,7 +331,7 @@ def _nothing_to_choose(nodes: Sequence[str], resolved: Resolved) -> InputError:
         InputError(
             "there is nothing to choose: no requester has more than one node",
             found=", ".join(nodes) or "none",
-            allowed="two memories or more in the address map",
+            allowed="two entries or more in the address map for a requester: the memories of one are one node",
             path="address_map",
         )
     )

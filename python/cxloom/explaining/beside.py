@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cxloom.display.plain_table import plain_table
+from cxloom.explaining.shown_rows import IN_USE, Row, rows
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from cxloom.explaining.explanation import Explanation
-
-_SHOWN = 0.01
-"""A resource has a row if this share of it is in use in one of them."""
 
 
 def sentence(base: Explanation, found: Explanation) -> str:
@@ -41,10 +40,12 @@ def table(base: Explanation, found: Explanation) -> Table:
     ):
         made.add_column(title, justify="right" if right else "left")
     both = (base, found)
-    for name in dict.fromkeys(each.name for one in both for each in one.resources):
-        seen = [next((each for each in one.resources if each.name == name), None) for one in both]
-        if all(each is None or each.busy < _SHOWN for each in seen):
+    shown = {row.first.name for one in both for row in _rows(one) if row.resources == 1}
+    names = dict.fromkeys(each.name for one in both for each in one.resources)
+    for name in names:
+        if name not in shown:
             continue
+        seen = [next((each for each in one.resources if each.name == name), None) for one in both]
         levels = [
             "-" if each is None else ("* " if one.limit is each else "") + each.level
             for one, each in zip(both, seen, strict=True)
@@ -57,4 +58,14 @@ def table(base: Explanation, found: Explanation) -> Table:
             *levels,
             *("-" if gain is None else f"{100 * gain:+.0f} %" for gain in gains),
         )
+    hidden = {
+        each.name for one in both for each in one.resources if each.busy >= IN_USE and each.name not in shown
+    }
+    if hidden:
+        made.add_row(f"and {len(hidden)} more that are as full or less", *[""] * 4)
     return made
+
+
+def _rows(one: Explanation) -> Iterator[Row]:
+    limit = set() if one.limit is None else {one.limit.name}
+    return rows(one.resources, limit, {each.resource.name for each in one.what_ifs})

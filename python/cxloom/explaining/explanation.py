@@ -16,6 +16,7 @@ from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.shown import Shown, ShowsItself
+from cxloom.explaining.shown_rows import rows
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.names import listed
@@ -95,7 +96,9 @@ class Explanation(ShowsItself):
         if tried is None:
             return f"{said}; the latency is mostly {parts}."
         moved = ""
-        if tried.then is not None and tried.then.name != self.limit.name:
+        if tried.then is not None and tried.then.name == self.limit.name:
+            moved = ", and is the limit again" if tried.limits else ""
+        elif tried.then is not None:
             moved = (
                 f", and then the limit is {tried.then.name}"
                 if tried.limits
@@ -151,20 +154,26 @@ class Explanation(ShowsItself):
         ):
             made.add_column(title, justify="right" if right else "left")
         gains = {each.resource.name: each for each in self.what_ifs}
-        for each in self.resources:
-            if each.busy < 0.01 and each.name not in gains:
-                continue
-            tried = gains.get(each.name)
+        limit = set() if self.limit is None else {self.limit.name}
+        for each, count in rows(self.resources, limit, gains.keys()):
+            tried = gains.get(each.name) if count == 1 else None
             most = self.bound(each)
             bound = "-" if most is None else f"{most:.3g}" if most < 10 else f"{most:.1f}"
-            mark = "* " if self.limit is not None and each.name == self.limit.name else "  "
+            mark = "* " if self._limits(each) else "  "
             made.add_row(
-                mark + each.name.removeprefix("the "),
+                mark + each.name.removeprefix("the ") if count == 1 else f"  and {count} more, at most",
                 each.level,
                 bound,
                 "-" if tried is None else f"{100 * tried.gain:+.0f} %",
             )
         return made
+
+    def _limits(self, each: Resource) -> bool:
+        """It is the limit, or one of several of a kind that are."""
+        if self.limit is None or each.name == self.limit.name:
+            return self.limit is not None
+        alone = any(one.name == self.limit.name for one in self.resources)
+        return not alone and each.full and each.kind == self.limit.kind
 
     def frame(self) -> pl.DataFrame:
         """A row for each resource, in the order of a request's way; behind them several of one kind that were doubled
@@ -178,7 +187,7 @@ class Explanation(ShowsItself):
 
         gains = {each.resource.name: each.gain for each in self.what_ifs}
         limit = None if self.limit is None else self.limit.name
-        rows = [
+        lines = [
             (each.name, each.busy, each.full, each.name == limit, self.bound(each), gains.get(each.name))
             for each in [*self.resources, *self._groups()]
         ]
@@ -190,7 +199,7 @@ class Explanation(ShowsItself):
             "bound_gb_per_s": pl.Float64,
             "gain": pl.Float64,
         }
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return pl.DataFrame(lines, schema=schema, orient="row")
 
     def _groups(self) -> list[Resource]:
         single = {each.name for each in self.resources}
@@ -405,5 +414,13 @@ def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resourc
 
 
 def _rate(summary: Summary) -> float:
-    """Requests per nanosecond."""
+    """Requests per nanosecond.
+
+    By Little's law from what was in flight and how long that took, where both are known of all requests: requests that
+    a window cuts at its edges do not count then. Otherwise those that were answered in it.
+    """
+    held = [each.get("in_flight_mean") for each in summary["per_requester"].values()]
+    waited = (summary["latency_ns"]["mean"] or 0.0) - summary["breakdown_ns"]["requester_queue"]
+    if waited > 0 and not summary["errors"]["requests"] and None not in held:
+        return float(sum(each for each in held if each is not None) / waited)
     return float(summary["requests"] / summary["simulated_time_ns"])

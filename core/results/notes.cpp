@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "device/requester/tiering_agent.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "memory/memory_owner.hpp"
+#include "protocol/segment.hpp"
 #include "results/link_notes.hpp"
 #include "system/events/player.hpp"
 #include "system/events/removal.hpp"
@@ -169,6 +172,43 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
          "; a longer run.warmup may let it settle" + (rising ? ", unless the system is overloaded" : "");
 }
 
+/// Requests that hold a place, mean over the window, of all requesters; none if one does not measure them.
+std::optional<double> in_flight(const Simulation& simulation) {
+  double sum = 0.0;
+  for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
+    if (requester->latency().count() == 0) continue;
+    MapSink own;
+    requester->report_requests(own);
+    const Value measured = own.take();
+    const Value* const mean = measured.find("in_flight_mean");
+    const double* const value = mean ? mean->as_real() : nullptr;
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum;
+}
+
+// Little's law holds but for requests that the window cuts: those that came before it and end in it, and
+// those that end after it. In a closed loop they come in waves, and how many waves end in a window is a whole
+// number.
+std::optional<std::string> edges_that_count(const Simulation& simulation, const RequestStatistics& all,
+                                            double length) {
+  constexpr double kCounts = 0.03;
+  if (all.errors.count() > 0) return std::nullopt;
+  const std::optional<double> held = in_flight(simulation);
+  if (!held || *held <= 0.0) return std::nullopt;
+  const double mean = all.latency.mean_ns();
+  const double waited =
+      static_cast<double>(all.segment_sums_ps[static_cast<std::size_t>(Segment::kRequesterQueue)]) / 1000.0;
+  const double answered = (mean * static_cast<double>(all.latency.count()) - waited) / length;
+  const double more = *held / answered - 1.0;
+  if (answered <= 0.0 || std::abs(more) <= kCounts) return std::nullopt;
+  return "the measured window is " + rounded_text(length / mean) +
+         " mean latencies long, and its edges count: by Little's law what was in flight makes a rate " +
+         percent_text(std::abs(more)) + (more > 0.0 ? " higher" : " lower") +
+         " than that of the requests that were answered in it; measure more requests";
+}
+
 // A window may open and close at one instant; requests that completed then may have taken time, or not.
 std::string without_length(bool took_time) {
   const std::string said = "the measured window has no length, as ";
@@ -201,6 +241,8 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
         "went, not what the system sustains; measure more requests");
+  } else if (!simulation.tasks() && latency.count() > 1) {
+    if (auto edges = edges_that_count(simulation, all, length)) notes.emplace_back(std::move(*edges));
   }
   // The window of a graph of tasks is all of it, with its phases: there is no other to choose.
   if (const auto halves = all.batches.halves(latency.count());

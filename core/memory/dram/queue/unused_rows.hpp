@@ -14,10 +14,12 @@ class DramUnusedRows {
   /// Whether the row of a bank was opened for a write (or a read), and not used yet.
   bool holds(std::uint32_t bank, bool write) const { return opener_[bank] == mark(write); }
   bool holds(std::uint32_t bank) const { return opener_[bank] != 0; }
+  bool any() const { return !banks_[0].empty() || !banks_[1].empty(); }
   /// The banks that hold such a row, in any order.
   const std::vector<std::uint32_t>& banks(bool write) const { return banks_[write]; }
 
-  void opened(std::uint32_t bank, bool write) {
+  /// In line, as most accesses open a row.
+  [[gnu::always_inline]] void opened(std::uint32_t bank, bool write) {
     opener_[bank] = mark(write);
     place_[bank] = static_cast<std::uint32_t>(banks_[write].size());
     banks_[write].push_back(bank);

@@ -18,7 +18,9 @@ bool DramRefreshSteps::send_to_rank(const DramRefreshForm& form, const DramRefre
     bus_.send(form.managed ? DramCommand::kManageAll : DramCommand::kRefreshAll, set.banks.front(), now);
     return true;
   }
-  for (const std::uint32_t bank : set.banks) unused_.forget(bank);
+  if (unused_.any()) {
+    for (const std::uint32_t bank : set.banks) unused_.forget(bank);
+  }
   timers_.precharge_all(set.rank, now);
   bus_.send(DramCommand::kPrechargeAll, set.banks.front(), now);
   return false;

@@ -45,7 +45,9 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       within_banks_(scheduler_->within_banks()),
       arbiter_(
           {config_, queue_, requesters_, unused_, refresher_, *rows_, *scheduler_, timers_, bus_, ranks_}),
-      may_be_alone_(within_banks_ && !rows_may_close_ && config.read_queue > 1 && config.write_queue > 1),
+      at_rest_({timing_, timers_, bus_, unused_, ranks_, *rows_, counters_}),
+      may_be_alone_(within_banks_ && !rows_may_close_ && config.read_queue > 1 && config.write_queue > 1 &&
+                    DramAtRest::suits(config.device)),
       next_due_(std::min(refresher_.due(), scheduler_->due())),
       arrivals_(config_, scheduler_->in_order()),
       write_places_(config.write_queue),
@@ -60,9 +62,11 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
   // A refresh or a timeout may close the row of a bank that nobody else wants, but none is opened there.
-  const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
-                      refresher_.owed(bank.rank) || rows_may_close_;
-  return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
+  // Whether one lies open nobody can foresee: that takes no branch.
+  const bool may_close =
+      refresher_.draining() != 0 || next_due_ <= ready || refresher_.owed(bank.rank) || rows_may_close_;
+  const bool stays_open = !may_close && bank.row != DramTimers::kClosed;
+  return hit + timing_.tRCD + (timing_.tRP & -Clock{stays_open});
 }
 
 Clock DramChannel::arrive(Clock ready, Clock now) {
@@ -104,18 +108,16 @@ inline DramChannel::Admission DramChannel::next_admission() const {
 }
 
 void DramChannel::advance(Clock limit) {
-  if (alone_.waits) {
-    advance_alone(limit);
-    if (quiet_until(limit)) {
-      floor_ = std::max(floor_, limit);
-      release_places();
-      return;
-    }
+  if (alone_.waits && advance_alone(limit) && next_due_ >= limit && refresher_.draining() == 0) {
+    floor_ = std::max(floor_, limit);
+    release_places();
+    return;
   }
   advance_queues(limit);
 }
 
 void DramChannel::advance_queues(Clock limit) {
+  at_rest_.write_down();
   for (;;) {
     release_places();
     const Admission admission = next_admission();
@@ -171,10 +173,6 @@ bool DramChannel::drain(Clock patience) {
   return true;
 }
 
-void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
-  done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
-}
-
 // --- admission -------------------------------------------------------------------------------------------
 
 void DramChannel::admit(bool write) {
@@ -200,15 +198,6 @@ void DramChannel::admit(bool write) {
     heed_due();
   }
   arbiter_.queued(burst, again, floor_);
-}
-
-// The burst counts as queued, and its rank has something to do.
-inline void DramChannel::enter(const DramBurst& burst) {
-  const std::uint32_t rank = timers_.bank(burst.bank).rank;
-  if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
-  ranks_.queued(rank);
-  (burst.write ? write_level_ : read_level_).change(floor_, +1);
-  if (burst.write) write_places_.take();
 }
 
 // --- effects ---------------------------------------------------------------------------------------------
@@ -286,16 +275,24 @@ std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
 void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clock now) {
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
-  const std::uint32_t rank = timers_.bank(bank).rank;
-  arbiter_.served(burst.write);
   const bool close = rows_->used(bank, !first_use, now) &&
                      queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
                      queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
-  if (close) ranks_.account_open(rank, now);
+  if (close) ranks_.account_open(timers_.bank(bank).rank, now);
   timers_.column(bank, burst.write, close, now);
+  ++(entry.outcome == RowOutcome::kHit    ? counters_.hits
+     : entry.outcome == RowOutcome::kMiss ? counters_.misses
+                                          : counters_.conflicts);
+  const DramCommand command = burst.write ? (close ? DramCommand::kWritePrecharge : DramCommand::kWrite)
+                                          : (close ? DramCommand::kReadPrecharge : DramCommand::kRead);
+  bus_.send(command, bank, now, &burst);
+  served(burst, entry.first == DramQueue::kUntouched ? now : entry.first, now);
+}
 
+// Its read or write command went out, the first of its commands at `first`.
+[[gnu::always_inline]] inline void DramChannel::served(const DramBurst& burst, Clock first, Clock now) {
+  arbiter_.served(burst.write);
   const Clock end = now + (burst.write ? timing_.CWL : timing_.CL) + burst_;
-  const Clock first = entry.first == DramQueue::kUntouched ? now : entry.first;
   if (burst.write) {
     ++counters_.writes;
     write_places_.leave(end);
@@ -305,13 +302,7 @@ void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clo
     read_level_.change(now, -1);
     finish(end, first, burst.access);
   }
-  ++(entry.outcome == RowOutcome::kHit    ? counters_.hits
-     : entry.outcome == RowOutcome::kMiss ? counters_.misses
-                                          : counters_.conflicts);
-  const DramCommand command = burst.write ? (close ? DramCommand::kWritePrecharge : DramCommand::kWrite)
-                                          : (close ? DramCommand::kReadPrecharge : DramCommand::kRead);
-  bus_.send(command, bank, now, &burst);
-
+  const std::uint32_t rank = timers_.bank(burst.bank).rank;
   ranks_.served(rank);
   if (ranks_.waiting(rank) == 0) {
     // Power-down waits until the data are in the device and an automatic precharge is over.
@@ -348,10 +339,18 @@ void DramChannel::reconsider(const DramRefreshSet& set) {
 // out there is always a choice.
 
 // Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
-inline bool DramChannel::serve_alone(Clock before) {
+[[gnu::always_inline]] inline bool DramChannel::serve_alone(Clock before) {
   if (floor_ >= before) return false;
   DramQueue::Entry& entry = alone_.entry;
   const DramBurst& burst = entry.burst;
+  if (entry.first == DramQueue::kUntouched) {
+    if (const Clock column = at_rest_.serve(burst, floor_, before); column != kNeverClock) {
+      alone_.waits = false;
+      served(burst, std::exchange(floor_, column), column);
+      return true;
+    }
+  }
+  at_rest_.write_down();
   const auto may = [&](Step step) {
     const Clock at = arbiter_.candidates().ready_at(step, burst, floor_);
     if (at >= before) return false;
@@ -381,11 +380,14 @@ inline bool DramChannel::serve_alone(Clock before) {
   return true;
 }
 
-// Up to `limit`, or until a refresh falls due, when it joins the others.
-void DramChannel::advance_alone(Clock limit) {
+// Up to `limit`, or until a refresh falls due, when it joins the others. Returns whether nothing else waits.
+bool DramChannel::advance_alone(Clock limit) {
   if (!alone_.admitted) {
-    if (alone_.ready > limit) return;
-    if (next_due_ <= alone_.ready || refresher_.draining() != 0) return join();
+    if (alone_.ready > limit) return true;
+    if (next_due_ <= alone_.ready || refresher_.draining() != 0) {
+      join();
+      return false;
+    }
     const DramBurst& burst = alone_.entry.burst;
     floor_ = std::max(floor_, alone_.ready);
     release_places();
@@ -393,7 +395,9 @@ void DramChannel::advance_alone(Clock limit) {
     enter(burst);
     if (burst.write && config_.posted_writes) finish(floor_, floor_, burst.access);
   }
-  if (!serve_alone(std::min(next_due_, limit)) && next_due_ <= limit) join();
+  if (serve_alone(std::min(next_due_, limit)) || next_due_ > limit) return true;
+  join();
+  return false;
 }
 
 // While one may be waiting.
@@ -411,17 +415,20 @@ void DramChannel::join() {
     arrivals_.push(entry.burst, alone_.ready, alone_.rest);
     return;
   }
+  at_rest_.write_down();
   queue_.add(entry, arrivals_.next_order());
   arrivals_.queued(entry.burst);
   arbiter_.queued(entry.burst, DramScheduler::kNoBank, floor_);
 }
 
 // A clock before which it is not done.
-Clock DramChannel::alone_bound() const {
+Clock DramChannel::alone_bound() {
   const DramBurst& burst = alone_.entry.burst;
   if (burst.write && config_.posted_writes) return alone_.admitted ? kNeverClock : alone_.ready;
   if (burst.write) return std::max(floor_, alone_.ready) + timing_.CWL + burst_;
-  return alone_.admitted ? forecast_.alone(burst, floor_) : alone_.ready + alone_.rest;
+  if (!alone_.admitted) return alone_.ready + alone_.rest;
+  at_rest_.write_down();
+  return forecast_.alone(burst, floor_);
 }
 
 // --- counters --------------------------------------------------------------------------------------------
@@ -435,11 +442,6 @@ DramCounters DramChannel::counters() {
   DramCounters counted = counters_;
   for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_sleep(counted, rank, floor_);
   return counted;
-}
-
-void DramChannel::restart_levels() {
-  read_level_.restart();
-  write_level_.restart();
 }
 
 }  // namespace cxloom

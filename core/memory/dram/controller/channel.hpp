@@ -15,6 +15,7 @@
 
 #include "base/ring.hpp"
 #include "memory/dram/controller/arbiter.hpp"
+#include "memory/dram/controller/at_rest.hpp"
 #include "memory/dram/controller/forecast.hpp"
 #include "memory/dram/device/config.hpp"
 #include "memory/dram/device/counters.hpp"
@@ -69,7 +70,7 @@ class DramChannel {
   bool drain(Clock patience);
   /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until
   /// then there is no need to advance.
-  Clock next_done_bound() const {
+  Clock next_done_bound() {
     const Clock under_way = done_.empty() ? kNeverClock : done_.front().at;
     if (under_way <= floor_) return floor_;
     return alone_.waits ? std::min(under_way, alone_bound()) : forecast_.done(floor_, under_way);
@@ -84,7 +85,10 @@ class DramChannel {
 
   /// As of the last `advance`.
   DramCounters counters();
-  void restart_levels();
+  void restart_levels() {
+    read_level_.restart();
+    write_level_.restart();
+  }
   /// The most bursts in a queue since then.
   std::uint32_t most_queued(bool write) const { return (write ? write_level_ : read_level_).largest; }
   DramRefreshScope refresh_scope() const { return refresher_.scope(); }
@@ -105,10 +109,18 @@ class DramChannel {
   Admission next_admission() const;
   Clock shortest(const DramBurst& burst, Clock ready) const;
   void admit(bool write);
-  void enter(const DramBurst& burst);
+  /// The burst counts as queued, and its rank has something to do.
+  void enter(const DramBurst& burst) {
+    const std::uint32_t rank = timers_.bank(burst.bank).rank;
+    if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
+    ranks_.queued(rank);
+    (burst.write ? write_level_ : read_level_).change(floor_, +1);
+    if (burst.write) write_places_.take();
+  }
   void release_places() { write_places_.release(floor_, write_level_); }
-  /// A burst that is not alone arrives. Returns whether the direction may turn sooner than was foreseen.
-  bool expect(const DramBurst& burst) {
+  /// A burst that is not alone arrives. Returns whether the direction may turn sooner than was foreseen. In
+  /// line, as most bursts are not.
+  [[gnu::always_inline]] bool expect(const DramBurst& burst) {
     ++load_[burst.bank];
     if (burst.write) writes_.add(burst);
     return requesters_.add(burst) && arbiter_.writing();
@@ -134,15 +146,10 @@ class DramChannel {
     bool waits = false;     ///< there is one, which has not had its read or write command
     bool admitted = false;  ///< it counts as queued
   };
-  /// After it nothing else happens before `limit`.
-  bool quiet_until(Clock limit) const {
-    return next_due_ >= limit && arrivals_.empty(false) && arrivals_.empty(true) && idle() &&
-           refresher_.draining() == 0;
-  }
-  Clock alone_bound() const;
+  Clock alone_bound();
   void advance_queues(Clock limit);
   void another_comes(Clock now);
-  void advance_alone(Clock limit);
+  bool advance_alone(Clock limit);
   bool serve_alone(Clock before);
   void join();
 
@@ -152,10 +159,13 @@ class DramChannel {
   void close_row(DramQueue::Entry& entry, Clock now);
   std::uint32_t send_column(DramQueue::Slot slot, Clock now);
   void send_column(const DramQueue::Entry& entry, bool first_use, Clock now);
+  void served(const DramBurst& burst, Clock first, Clock now);
   void start_refresh(std::uint32_t rank, Clock now);
   void send_refresh(std::uint32_t rank, Clock now);
   void reconsider(const DramRefreshSet& set);
-  void finish(Clock at, Clock first, std::uint32_t access);
+  void finish(Clock at, Clock first, std::uint32_t access) {
+    done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
+  }
 
   const DramConfig config_;
   const DramTiming& timing_;
@@ -179,6 +189,7 @@ class DramChannel {
 
   Clock floor_ = 0;  ///< everything before it has happened
   Alone alone_;
+  DramAtRest at_rest_;
   /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no activate makes
   /// management due, no queue is full with it.
   const bool may_be_alone_;

@@ -6,6 +6,15 @@ namespace {
 
 Clock or_else(Clock own, Clock usual) { return own != 0 ? own : usual; }
 
+// The longest that a read or write, or the activate before it, keeps another command waiting, counted from
+// the read or write; after an automatic precharge tRP comes on top.
+Clock rest_after_column(const DramTiming& t, Clock burst) {
+  const Clock data = std::max(t.CL, t.CWL) + burst;
+  return std::max({data + std::max({t.tWR, t.tWTR_S, t.tWTR_L, t.tWTR_M, t.tCS}), t.tRTP, t.tRTW, t.tCCD_S,
+                   t.tCCD_L, t.tCCD_L_WR, t.tCCD_L_WR2, t.tCCD_M, t.tCCD_M_WR, t.tCCD_M_WR2, t.tCCD_DLR,
+                   t.tCCD_R, t.tRAS, t.tRRD_S, t.tRRD_L, t.tRRD_DLR, t.tFAW, t.tFAW_DLR, t.tPPD});
+}
+
 }  // namespace
 
 DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
@@ -18,6 +27,8 @@ DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& t
       banks_wait_longer_((timing.tCCD_M | timing.tCCD_M_WR2 | timing.tCCD_M_WR | timing.tWTR_M) != 0),
       multiplexed_(organisation.pseudo_channels > 1),
       burst_(organisation.data_clocks()),
+      column_to_precharge_{timing.tRTP, timing.CWL + burst_ + timing.tWR},
+      rest_after_column_(rest_after_column(timing, burst_)),
       banks_in_rank_(organisation.banks_in_rank()),
       banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
       groups_(std::size_t{organisation.ranks} * organisation.bank_groups),
@@ -131,6 +142,7 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
   Group& group = groups_[bank.group];
   const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
   Rank& own = ranks_[bank.rank];
+  push(rest_from_, now + rest_after_column_);
   push(own.column[write], now + timing_.tCCD_S);
   push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
   if (multiplexed_) [[unlikely]] {
@@ -149,7 +161,9 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
   }
   if (banks_wait_longer_) [[unlikely]]
     column_in_bank(bank, write, now, end);
-  if (auto_precharge) close(bank, bank.precharge + timing_.tRP);
+  if (!auto_precharge) return;
+  close(bank, bank.precharge + timing_.tRP);
+  push(rest_from_, bank.activate);
 }
 
 void DramTimers::column_in_bank(Bank& bank, bool write, Clock now, Clock end) const {
@@ -161,6 +175,7 @@ void DramTimers::column_in_bank(Bank& bank, bool write, Clock now, Clock end) co
 
 void DramTimers::refresh_all(std::uint32_t rank, Clock now, Clock duration) {
   for (Bank& bank : banks_of(rank)) push(bank.activate, now + duration);
+  push(rest_from_, now + std::max(duration, timing_.tRFC_DLR));
   refresh_in_stack(ranks_[rank], now + timing_.tRFC_DLR);
 }
 
@@ -169,6 +184,7 @@ void DramTimers::refresh_same(std::uint32_t rank, const std::vector<std::uint32_
   push(ranks_[rank].activate, now + timing_.tREFSB_ACT);
   push(ranks_[rank].refresh, now + timing_.tRFC_SB);
   refresh_in_stack(ranks_[rank], now + timing_.tRFC_SB_DLR);
+  push(rest_from_, now + std::max({timing_.tRFC_SB, timing_.tREFSB_ACT, timing_.tRFC_SB_DLR}));
 }
 
 }  // namespace cxloom

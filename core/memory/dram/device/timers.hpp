@@ -63,6 +63,28 @@ class DramTimers {
   Clock refresh_all_at(std::uint32_t rank) const;
   Clock refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const;
 
+  /// From then on no command so far keeps another burst waiting. It may be later than need be.
+  Clock rest_from() const { return rest_from_; }
+  /// A burst found all at rest: its row was opened at `activate` (0: it was open), and its read or write went
+  /// out at `column`. Nobody waits for what these do before rest comes again; else they follow here. When a
+  /// row may be closed is always known, since a refresh begins with the row that may be closed first.
+  void serve_at_rest(std::uint32_t index, std::int64_t row, bool write, Clock activate, Clock column) {
+    set_row(index, row);
+    banks_[index].precharge = std::max(activate + timing_.tRAS, column + column_to_precharge_[write]);
+    rest_from_ = column + rest_after_column_;
+  }
+  /// The row is closed by that read or write, of which the same holds.
+  void close_at_rest(std::uint32_t index) {
+    set_row(index, kClosed);
+    rest_from_ += timing_.tRP;
+  }
+  /// Changes no times.
+  void set_row(std::uint32_t index, std::int64_t row) {
+    Bank& bank = banks_[index];
+    ranks_[bank.rank].open += std::uint32_t{row != kClosed} - std::uint32_t{bank.row != kClosed};
+    bank.row = row;
+  }
+
   // Effects of each command on the times of the others.
 
   void activate(std::uint32_t index, std::int64_t row, Clock now);
@@ -74,7 +96,10 @@ class DramTimers {
   void refresh_all(std::uint32_t rank, Clock now, Clock duration);
   void refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now);
   /// The rank leaves power-down.
-  void power_up(std::uint32_t rank, Clock now) { ranks_[rank].awake = now + timing_.tXP; }
+  void power_up(std::uint32_t rank, Clock now) {
+    ranks_[rank].awake = now + timing_.tXP;
+    push(rest_from_, ranks_[rank].awake);
+  }
 
  private:
   struct Group {
@@ -137,6 +162,9 @@ class DramTimers {
   bool banks_wait_longer_;  ///< timers with M are there
   bool multiplexed_;        ///< there are several pseudo channels
   Clock burst_;
+  std::array<Clock, 2> column_to_precharge_;  ///< from a read, from a write
+  Clock rest_after_column_;  ///< from a read or write: all that it and the activate before it keep waiting
+  Clock rest_from_ = 0;
   std::uint32_t banks_in_rank_;
   std::vector<Bank> banks_;
   std::vector<Group> groups_;

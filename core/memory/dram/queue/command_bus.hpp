@@ -28,6 +28,12 @@ class DramCommandBus {
   /// whose row or column it is.
   void send(DramCommand command, std::uint32_t bank, Clock now, const DramBurst* burst = nullptr) {
     hold(command, now);
+    show(command, bank, now, burst);
+  }
+  /// What a command does to others: it takes the bus.
+  void hold(DramCommand command, Clock now);
+  /// What others see of it.
+  void show(DramCommand command, std::uint32_t bank, Clock now, const DramBurst* burst = nullptr) const {
     if (log_) show(command, bank / banks_in_rank_, bank % banks_in_rank_, now, burst);
   }
   /// Power-down and its end, which need no clock of the bus.
@@ -36,7 +42,6 @@ class DramCommandBus {
   }
 
  private:
-  void hold(DramCommand command, Clock now);
   void show(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
             const DramBurst* burst) const;
 

@@ -417,18 +417,6 @@ def test_one_node_is_refused(cxloom: Callable[..., Any], tmp_path: Path) -> None
     assert "address_map" in done.err
 
 
-def test_one_node_is_refused_before_anything_is_played() -> None:
-    """Memories of one entry are interleaved: they are one node, however many they are."""
-    spec = near_and_far(objects=TWO)
-    spec["address_map"] = [{"to": ["near", "far"], "interleave": "256B"}]
-    seen: list[object] = []
-    with pytest.raises(
-        cx.InputError, match=r"nothing to choose.*found near\+far.*memories of one are one node"
-    ):
-        cx.advise(cx.System.from_yaml(json.dumps(spec)), watch=seen.append)
-    assert not seen
-
-
 def test_the_ranges_of_a_copy_engine_are_objects() -> None:
     """A descriptor reads one of them and writes the other, whole."""
     work = {"pattern": "copy", "requests": 200, "size": "4KiB", "footprint": "1MiB"}

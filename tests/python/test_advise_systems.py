@@ -217,3 +217,15 @@ workload:
 def test_what_hosts_share_has_no_place_to_advise() -> None:
     with pytest.raises(InputError, match=r"workload\.host\[\*\]\.pattern: what hosts share .*, found share"):
         cx.advise(cx.load(SHARED), jobs=1)
+
+
+def test_one_node_is_refused_before_anything_is_played() -> None:
+    """Memories of one entry are interleaved: they are one node, however many they are."""
+    spec = near_and_far(objects=TWO)
+    spec["address_map"] = [{"to": ["near", "far"], "interleave": "256B"}]
+    seen: list[object] = []
+    with pytest.raises(
+        cx.InputError, match=r"nothing to choose.*found near\+far.*memories of one are one node"
+    ):
+        cx.advise(cx.System.from_yaml(json.dumps(spec)), watch=seen.append)
+    assert not seen

@@ -135,7 +135,9 @@ def test_bad_times_that_never_came_are_told() -> None:
 def test_a_degraded_link_is_told() -> None:
     result = run(degraded={"at": "1us", "phy": "pcie6-x4"})
     degraded, edges, unsteady = result["notes"]
-    assert "Little's law" in edges  # requests that the window cuts at its end take longer than those before it
+    assert (
+        "Little's law" in edges
+    )  # requests that the window cuts at its end take longer than those before it
     assert degraded == "the link host-mem was degraded to pcie6-x4 from 1us on"
     assert "not stationary: the mean latency of its second half" in unsteady
     assert result.stationary is False

@@ -132,9 +132,10 @@ std::string LivelockWatch::look_at_instant(const Kernel& kernel, std::uint64_t e
   return why.empty() ? why : why + counted(kMostAtOnce, "event") + " at one instant";
 }
 
-// Nothing but time ends the work of a requester that goes round for ever. If it makes a whole round at one
-// instant no access of it takes any, and the next round will take none either. All that it had made before is
-// a round at least. Empty: somebody else gets on, or that has not been seen yet.
+// Nothing but time ends the work of a requester that goes round for ever, or polls what another one sets. If
+// it makes a whole round at one instant no access of it takes any, and the next round will take none either.
+// All that it had made before is a round at least. Empty: somebody else gets on, or that has not been seen
+// yet.
 std::string LivelockWatch::no_time_passes() {
   bool gets_on = seen_.empty();
   seen_.resize(system_.components().size());
@@ -146,13 +147,14 @@ std::string LivelockWatch::no_time_passes() {
     const bool does_something = progress.issued != seen.issued || outstanding != seen.outstanding;
     seen.issued = progress.issued;
     seen.outstanding = outstanding;
-    if (progress.goes_round_for_ever && !seen.round_begins) seen.round_begins = progress.issued;
+    if (!progress.goes_round_for_ever) seen.round_begins.reset();
+    else if (!seen.round_begins) seen.round_begins = progress.issued;
     if (!does_something) continue;
     gets_on |= !seen.round_begins || progress.issued < 2 * *seen.round_begins;
     names += (names.empty() ? "'" : ", '") + component->name() + "'";
   }
   return gets_on || names.empty() ? std::string()
-                                  : "the requests of " + names + ", whose work has no end, take no time: ";
+                                  : "the requests of " + names + ", the same again and again, take no time: ";
 }
 
 }  // namespace cxloom

@@ -268,7 +268,9 @@ void Share::answered(std::uint64_t number, const Request& request, Time /*now*/)
     return;
   }
   const std::uint64_t value = step.value == kTicket ? ticket_ : step.value;
-  if (!request.failed && version >= value) return;
+  const bool over = !request.failed && version >= value;
+  in_vain_ = over ? 0 : in_vain_ + 1;
+  if (over) return;
   steps_.push_front(step);
   if (!cached_ || coherent_) return;
   Step drop = step;

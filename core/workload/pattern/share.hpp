@@ -39,11 +39,15 @@ class Share final : public AccessStream, public ReactiveStream {
  public:
   static constexpr const char* kName = "share";
   using Params = ShareParams;
+  /// Polls in vain, one after the other, from which on it is taken to repeat itself.
+  static constexpr std::uint64_t kManyPolls = std::uint64_t{1} << 16U;
   static std::vector<std::string> traits() { return {"engine"}; }
   Share(const ShareParams& params, const PatternContext& context);
 
   bool next(Access& access) override;
   bool open() const override { return !steps_.empty() || awaited_ || begun_ < operations_; }
+  /// It has polled in vain for so long that only another host ends that.
+  bool repeats() const override { return in_vain_ >= kManyPolls; }
   bool wants_answers() const override { return true; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   std::optional<AddressRange> range() const override;
@@ -97,6 +101,7 @@ class Share final : public AccessStream, public ReactiveStream {
   std::optional<Step> awaited_;  // its answer comes
   std::uint64_t awaited_number_ = 0;
   std::uint64_t given_ = 0;
+  std::uint64_t in_vain_ = 0;       // polls, since one was not
   std::deque<std::uint64_t> last_;  // the numbers of the last accesses of operations under way,
   std::deque<Time> since_;          // and when these began
   std::optional<Time> completed_;

@@ -17,6 +17,7 @@
 #include "memory/media/context.hpp"
 #include "memory/media/media.hpp"
 #include "system/kinds/registry.hpp"
+#include "workload/pattern/share.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -247,8 +248,9 @@ Verdict verdict_at_an_instant(const Timeless& timeless, int looks) {
 
 TEST(LivelockWatch, SeesWorkWithoutAnEndWithWhichNoTimePasses) {
   const Verdict alone = verdict_at_an_instant(timeless({{3, "forever"}}), 10);
-  EXPECT_EQ(alone.why,
-            "the requests of 'host0', whose work has no end, take no time: 67108864 events at one instant");
+  EXPECT_EQ(
+      alone.why,
+      "the requests of 'host0', the same again and again, take no time: 67108864 events at one instant");
   // Within an instant events go by their senders: the first keeps the other from its turn.
   const Verdict beside = verdict_at_an_instant(timeless({{3, "forever"}, {500, 10}}), 10);
   EXPECT_EQ(beside.why, alone.why);
@@ -259,7 +261,7 @@ TEST(LivelockWatch, LetsWorkWithAnEndComeToIt) {
   EXPECT_EQ(verdict_at_an_instant(timeless({{3, 1'000'000}}), 50).why, "");
   // Beside work without an end: as long as there is some.
   const Verdict beside = verdict_at_an_instant(timeless({{500, 10}, {3, "forever"}}), 200);
-  EXPECT_TRUE(contains(beside.why, "the requests of 'host1', whose")) << beside.why;
+  EXPECT_TRUE(contains(beside.why, "the requests of 'host1', the same")) << beside.why;
   EXPECT_EQ(beside.issued.at(0), 5000);
 }
 
@@ -269,6 +271,37 @@ TEST(LivelockWatch, WaitsForAWholeRoundAtOneInstant) {
   EXPECT_TRUE(contains(verdict.why, "take no time")) << verdict.why;
   EXPECT_GE(verdict.issued.at(0), 40'000);
   EXPECT_LT(verdict.issued.at(0), 45'000);
+}
+
+/// Two hosts that share an object under a lock. What their caches have takes no time, or some.
+SpecBuilder shared(const char* access_time) {
+  SpecBuilder system;
+  const Value::Map cache{{"size", "4KiB"}, {"ways", 8}, {"access_time", access_time}};
+  system.device("sw", "switch").device("pool", "memory", {{"dcoh", Value::Map{}}}).link("sw", "pool");
+  system.region({"pool"}, {{"coherence", "hdm-db"}});
+  for (const char* const host : {"host0", "host1"}) {
+    system.device(host, "host", {{"process_time", "0ns"}, {"cache", cache}}).link(host, "sw");
+    system.work(host, {{"pattern", "share"}, {"protocol", "lock"}, {"size", "64B"}, {"requests", 10}});
+  }
+  return system;
+}
+
+// The first host that waits for the lock has the line of who is served in its cache, and polls that before
+// the other's store can come.
+TEST(LivelockWatch, SeesPollsWithWhichNoTimePasses) {
+  EXPECT_EQ(failure_of(shared("1ns")), "");
+  Running running(shared("0ns"));
+  Simulation& simulation = running.simulation();
+  RunParams run;
+  LivelockWatch watch(simulation.system(), run);
+  std::string why;
+  for (int look = 0; look < 20 && why.empty(); ++look) {
+    simulation.advance(Time::max(), Share::kManyPolls);
+    watch.heard(1);
+    why = watch.look_at_instant(simulation.kernel(), LivelockWatch::kMostAtOnce);
+  }
+  EXPECT_EQ(
+      why, "the requests of 'host0', the same again and again, take no time: 67108864 events at one instant");
 }
 
 }  // namespace

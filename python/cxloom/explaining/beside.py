@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 
 def sentence(base: Explanation, found: Explanation) -> str:
-    """How the throughput differs, and whether what limits does."""
-    change = found.throughput / base.throughput - 1 if base.throughput else 0.0
-    rate = f"Throughput {100 * change:+.1f} %"
-    before, now = ("nothing" if each.limit is None else each.limit.name for each in (base, found))
-    if before == now:
+    """How the throughput differs, of graphs of tasks their time, and whether what limits does."""
+    what, now, was = "Throughput", found.throughput, base.throughput
+    if found.tasks_ns is not None and base.tasks_ns is not None:
+        what, now, was = "Time of the tasks", found.tasks_ns, base.tasks_ns
+    rate = f"{what} {100 * (now / was - 1 if was else 0.0):+.1f} %"
+    before, after = ("nothing" if each.limit is None else each.limit.name for each in (base, found))
+    if before == after:
         return (
-            f"{rate}: the limit is {now} in both."
-            if now != "nothing"
+            f"{rate}: the limit is {after} in both."
+            if after != "nothing"
             else f"{rate}: nothing is full in either."
         )
-    return f"{rate}: the limit moved from {before} to {now}."
+    return f"{rate}: the limit moved from {before} to {after}."
 
 
 def table(base: Explanation, found: Explanation) -> Table:

@@ -15,6 +15,7 @@ from cxloom.base.words import counted
 from cxloom.bottleneck.resource import Resource
 from cxloom.bottleneck.resources import cause, chain, together
 from cxloom.bottleneck.shared_limits import all_resources
+from cxloom.display.numbers import duration
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.explaining.shown_rows import rows
 from cxloom.results.caveats import error_sentence, why_no_length
@@ -48,7 +49,7 @@ class WhatIf:
 
     resource: Resource
     gain: float
-    """Throughput over that of the system as it is, less one."""
+    """Throughput over that of the system as it is, less one; of a graph of tasks its speed."""
     then: Resource | None
     """What is full then, last on the way; of the limit what gains the most then, if that is more than what counts."""
     limits: bool = True
@@ -56,7 +57,7 @@ class WhatIf:
     full: Sequence[Resource] = ()
     """All that is full then."""
     rate: float = 0.0
-    """Requests per nanosecond."""
+    """What is done per nanosecond: requests, or of a graph of tasks a part of it."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Explanation(ShowsItself):
     """Mean nanoseconds of each part of a request."""
     notes: Sequence[str] = ()
     """What to know of it."""
+    tasks_ns: float | None = None
+    """Nanoseconds of the graph of tasks, if it plays one: gains are of its speed then."""
 
     @property
     def chain(self) -> list[Resource]:
@@ -91,7 +94,10 @@ class Explanation(ShowsItself):
         )
         if self.limit is None:
             return f"Nothing is full: throughput is {self.throughput:.3g} GB/s, and the latency is mostly {parts}."
-        said = f"Throughput, {self.throughput:.3g} GB/s, is limited by {self.limit.name} ({self.limit.level})"
+        what = f"Throughput, {self.throughput:.3g} GB/s, is"
+        if self.tasks_ns is not None:
+            what = f"The graph of tasks takes {duration(self.tasks_ns)}, and its speed is"
+        said = f"{what} limited by {self.limit.name} ({self.limit.level})"
         tried = next((each for each in self.what_ifs if each.resource is self.limit), None)
         if tried is None:
             return f"{said}; the latency is mostly {parts}."
@@ -126,6 +132,7 @@ class Explanation(ShowsItself):
             "system": self.system,
             "sentence": self.sentence,
             "throughput_gb_per_s": self.throughput,
+            **({} if self.tasks_ns is None else {"tasks_ns": self.tasks_ns}),
             "notes": list(self.notes),
             "limit": None if self.limit is None else self.limit.name,
             "chain": [each.name for each in self.chain],
@@ -266,6 +273,7 @@ def explain(
         [_followed(whole, each, jobs, watch) if each.resource is limit else each for each in what_ifs],
         summary["breakdown_ns"],
         _notes(spec, summary),
+        summary["tasks"]["time_ns"] if summary.get("tasks") else None,
     )
 
 
@@ -414,11 +422,13 @@ def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resourc
 
 
 def _rate(summary: Summary) -> float:
-    """Requests per nanosecond.
+    """Requests per nanosecond; of a graph of tasks graphs, as work beside it makes more requests in a longer time.
 
     By Little's law from what was in flight and how long that took, where both are known of all requests: requests that
     a window cuts at its edges do not count then. Otherwise those that were answered in it.
     """
+    if summary.get("tasks"):
+        return float(1.0 / summary["simulated_time_ns"])
     held = [each.get("in_flight_mean") for each in summary["per_requester"].values()]
     waited = (summary["latency_ns"]["mean"] or 0.0) - summary["breakdown_ns"]["requester_queue"]
     if waited > 0 and not summary["errors"]["requests"] and None not in held:

@@ -65,7 +65,10 @@ class Row:
 def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
     """The rows of systems, from their summaries or parts of them; the first system is what the others are compared
     with."""
-    doubt = max(SMALL, *(relative_half_width(each) for each in every))
+    graphs = [each.get("tasks") for each in every]
+    whole = all(graphs)  # a window that is all of a graph, with its phases, is no draw of longer ones
+    unknown = map(_of_graph, graphs) if whole else map(relative_half_width, every)
+    doubt = max(SMALL, *unknown)
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
         *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),
@@ -88,7 +91,14 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
         *_rows(every, "error answers", "", ("errors", "requests")),
         *_parts_of(every),
     ]
+    if whole:
+        rows = [replace(row, intervals=(None,) * len(every)) for row in rows]
     return tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows)
+
+
+def _of_graph(tasks: Any) -> float:
+    """What is not known of the time of a graph whose middles are taken on by rates, as a share."""
+    return float((tasks.get("error_ns") or 0.0) / tasks["time_ns"]) if tasks["time_ns"] else 0.0
 
 
 def relative_half_width(values: Mapping[str, Any]) -> float:

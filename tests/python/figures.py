@@ -15,7 +15,7 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.base.granules import LINE
 from cxloom.bottleneck import occupancy, resource
-from cxloom.explaining import explanation
+from cxloom.explaining import what_ifs
 from cxloom.fitting import fit, measured
 from cxloom.measure import loaded_latency, peak
 
@@ -190,7 +190,7 @@ def explain() -> Iterator[str]:
     yield f"| a memory's slots, read buffer, write buffer | mean places taken / all | {full} |"
     yield f"| `data_bus_utilization` | {100 * _bus_is_full_from():.0f} %: refreshes"
     yield f"waiting, where it is {100 * occupancy._WAITING:.0f} % of the time at the memory"
-    gain = f"{100 * explanation.GAIN:.0f} %"
+    gain = f"{100 * what_ifs.GAIN:.0f} %"
     yield f"if that is at least {gain} (one of a kind, where all of them gain less than {gain} more); otherwise"
     yield "requests made / those that it allows | 97 %, 98 %"
 

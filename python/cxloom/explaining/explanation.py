@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
@@ -13,11 +13,12 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.base.words import counted
 from cxloom.bottleneck.resource import Resource
-from cxloom.bottleneck.resources import cause, chain, together
+from cxloom.bottleneck.resources import chain
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.numbers import duration
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.explaining.shown_rows import rows
+from cxloom.explaining.what_ifs import WhatIf, best_first, followed, limit_of, lost, what_ifs_of, worth_trying
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.names import listed
@@ -32,32 +33,8 @@ if TYPE_CHECKING:
 
     from cxloom.base.summary import Summary
 
-GAIN = 0.03
-"""What a what-if run has to gain, as a share, so that what it had twice of counts as a limit."""
-_TRIED = 0.5
-"""Resources that are busier than this are tried."""
-_MOST_TRIED = 12
-_MOST_AFTERWARDS = 6
-"""What is full with twice of the limit and is doubled, too, at most; several of a kind as one come first."""
 _THROTTLED = 0.1
 """The part of the mean latency from which on a throttle is spoken of."""
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """A run with one resource doubled."""
-
-    resource: Resource
-    gain: float
-    """Throughput over that of the system as it is, less one; of a graph of tasks its speed."""
-    then: Resource | None
-    """What is full then, last on the way; of the limit what gains the most then, if that is more than what counts."""
-    limits: bool = True
-    """Whether `then` limits: nothing else is full, or it gains."""
-    full: Sequence[Resource] = ()
-    """All that is full then."""
-    rate: float = 0.0
-    """What is done per nanosecond: requests, or of a graph of tasks a part of it."""
 
 
 @dataclass(frozen=True)
@@ -260,17 +237,15 @@ def explain(
         more = "; measure more requests" if summary["latency_ns"]["max"] else ""
         raise SimulationError(f"there is nothing to explain, as {why}{more}")
     resources = all_resources(spec, summary)
-    tried = [] if _lost(summary) else _worth_trying(resources)
-    # The smallest of equally good changes comes first: a resource before all of its kind.
-    played_all = _played(whole, summary, tried, jobs, watch)
-    what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
-    limit = _limit(resources, what_ifs)
+    tried = [] if lost(summary) else worth_trying(resources)
+    what_ifs = best_first(what_ifs_of(whole, summary, tried, jobs, watch))
+    limit = limit_of(resources, what_ifs)
     return Explanation(
         str(spec.get("name", "system")),
         summary["bandwidth_gb_per_s"],
         limit,
         resources,
-        [_followed(whole, each, jobs, watch) if each.resource is limit else each for each in what_ifs],
+        [followed(whole, each, jobs, watch) if each.resource is limit else each for each in what_ifs],
         summary["breakdown_ns"],
         _notes(spec, summary),
         summary["tasks"]["time_ns"] if summary.get("tasks") else None,
@@ -282,9 +257,9 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     of the window and of what has no limit, and insides that no kind declares."""
     said = error_sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
-    if lost := _lost(summary):
+    if gone := lost(summary):
         notes.append(
-            f"{counted(lost, 'request')} on the way {'was' if lost == 1 else 'were'} lost to what failed, and held "
+            f"{counted(gone, 'request')} on the way {'was' if gone == 1 else 'were'} lost to what failed, and held "
             "places until the timeout: what twice of something gains is not told, as each run loses others"
         )
     elif spec.get("events"):
@@ -308,11 +283,6 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     return notes
 
 
-def _lost(summary: Summary) -> int:
-    """Messages on the way where something failed: who waits for them waits for a timeout, which may be all of a run."""
-    return sum(int(event["lost"]) for event in (summary.get("events") or {}).values())
-
-
 def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     """That requests mostly wait for a throttle, which is no resource that there could be twice of."""
     share = (summary["breakdown_ns"].get("throttle") or 0.0) / (summary["latency_ns"]["mean"] or 1.0)
@@ -332,105 +302,3 @@ def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     if not places:  # a kind has a throttle without a parameter for it
         return [said]
     return [f"{said}: --set {next(iter(places.values()))}=null shows what is asked for without"]
-
-
-def _worth_trying(resources: Sequence[Resource], most: int = _MOST_TRIED) -> list[Resource]:
-    """The busy ones, each once; and of each kind of which there are several, all that are busy as one."""
-    tried: dict[str, Resource] = {}
-    kinds: dict[str, list[Resource]] = {}
-    for each in sorted(resources, key=lambda each: -each.busy):
-        if not each.relief or each.busy < _TRIED:
-            continue
-        key = json.dumps(each.relief, sort_keys=True)
-        if key not in tried:  # the two ways of a link have one
-            tried[key] = each
-            kinds.setdefault(each.kind, []).append(each)
-    groups = [together(several) for several in kinds.values() if len(several) > 1]
-    return [*groups, *list(tried.values())[: max(4, most - len(groups))]]
-
-
-def _summaries(
-    whole: System, points: Sequence[Mapping[str, Any]], jobs: int | None, watch: Watch
-) -> list[Summary | None]:
-    """What runs with other values gave; None where there is no rate to compare."""
-    if not points:
-        return []
-    try:
-        found = summaries_at(whole, points, jobs=jobs, watch=watch)
-    except InputError:  # none of them can be built: twice as much of them there is not
-        return [None] * len(points)
-    return [None if each.summary is None or not _has_rate(each.summary) else each.summary for each in found]
-
-
-def _has_rate(summary: Summary) -> bool:
-    """A window that has a length; and nothing waits for timeouts, which is no rate of the system."""
-    return bool(summary["requests"] and summary["simulated_time_ns"]) and not _lost(summary)
-
-
-def _played(
-    whole: System,
-    before: Summary,
-    tried: Sequence[Resource],
-    jobs: int | None,
-    watch: Watch,
-) -> list[WhatIf]:
-    what_ifs = []
-    found = _summaries(whole, [each.relief for each in tried], jobs, watch)
-    for resource, summary in zip(tried, found, strict=True):
-        if summary is None:
-            continue
-        gain = _rate(summary) / _rate(before) - 1
-        changed = whole.resolve([Override.of(path, value) for path, value in resource.relief.items()])
-        then = all_resources(changed.plain(), summary)
-        full = [each for each in then if each.full]
-        what_ifs.append(WhatIf(resource, gain, cause(then), True, full, _rate(summary)))
-    return what_ifs
-
-
-def _followed(whole: System, what_if: WhatIf, jobs: int | None, watch: Watch) -> WhatIf:
-    """A what-if run with what limits then, found as the limit was: where several are full, each is doubled, too.
-
-    The last full one on the way may hold up only a part of the requests.
-    """
-    tried = _worth_trying(what_if.full, _MOST_AFTERWARDS)
-    if len(what_if.full) < 2 or not tried:
-        return what_if
-    before = what_if.resource.relief
-    found = _summaries(whole, [{**before, **each.relief} for each in tried], jobs, watch)
-    gains = [
-        WhatIf(resource, _rate(summary) / what_if.rate - 1, None)
-        for resource, summary in zip(tried, found, strict=True)
-        if summary is not None
-    ]
-    gains.sort(key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
-    if not gains or gains[0].gain < GAIN:
-        return replace(what_if, limits=False)
-    return replace(what_if, then=_limit([], gains))
-
-
-def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resource | None:
-    """What gains the most if there is twice of it; without a gain what is last of the full ones on the way.
-
-    Of several of a kind the one alone, where the others gain no more than counts.
-    """
-    best = next(iter(what_ifs), None)
-    if best is not None and best.gain >= GAIN:
-        alike = [each for each in what_ifs if each.resource.kind == best.resource.kind]
-        as_good = [each for each in alike if each.gain > best.gain - GAIN]
-        return min(as_good, key=lambda each: len(each.resource.relief)).resource
-    return cause(list(resources))
-
-
-def _rate(summary: Summary) -> float:
-    """Requests per nanosecond; of a graph of tasks graphs, as work beside it makes more requests in a longer time.
-
-    By Little's law from what was in flight and how long that took, where both are known of all requests: requests that
-    a window cuts at its edges do not count then. Otherwise those that were answered in it.
-    """
-    if summary.get("tasks"):
-        return float(1.0 / summary["simulated_time_ns"])
-    held = [each.get("in_flight_mean") for each in summary["per_requester"].values()]
-    waited = (summary["latency_ns"]["mean"] or 0.0) - summary["breakdown_ns"]["requester_queue"]
-    if waited > 0 and not summary["errors"]["requests"] and None not in held:
-        return float(sum(each for each in held if each is not None) / waited)
-    return float(summary["requests"] / summary["simulated_time_ns"])

@@ -94,6 +94,8 @@ NAMED = {
         "core/system/tasks/task_player.cpp": "where its mistakes are, and its random stream",
         "core/system/tasks/task_player.hpp": "its name in a diagnosis",
         "core/system/tasks/task_stream.hpp": "the same",
+        "python/cxloom/explaining/explanation.py": "their time",
+        "python/cxloom/explaining/what_ifs.py": "their speed, which is the rate of a graph",
         "python/cxloom/offload/task_graph.py": "a graph of its own form",
         "python/cxloom/offload/section.py": "a plan's tasks become those of a spec",
         "python/cxloom/offload/simulated.py": "what became of them, beside the plan",

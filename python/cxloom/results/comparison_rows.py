@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,9 @@ NOTABLE = 0.01
 SMALL = 0.0005
 """A relative change that is smaller is called none, where there is no interval."""
 ANSWERED = "requests answered"
+LATENCY = "mean latency"
+_REQUESTERS = 4
+"""How many requesters have rows of their own, at most: those whose measures change most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Row:
     """The relative change that says nothing, of measures without an interval: that of the mean latency."""
     is_part: bool = False
     """Whether it is a part of the mean latency."""
+    requester: str = ""
+    """Whose it is, of one of several."""
 
     def change(self, at: int) -> Change:
         """The value of a system beside that of the first."""
@@ -75,7 +80,7 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
         *_answered(every),
         *_rows(every, "bandwidth of reads", "GB/s", ("read", "bandwidth_gb_per_s")),
         *_rows(every, "bandwidth of writes", "GB/s", ("write", "bandwidth_gb_per_s")),
-        *_rows(every, "mean latency", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
+        *_rows(every, LATENCY, "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
         *_rows(
             every,
             "mean latency of reads",
@@ -93,12 +98,51 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
     ]
     if whole:
         rows = [replace(row, intervals=(None,) * len(every)) for row in rows]
-    return tuple(replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows)
+    found = [replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows]
+    return (*found, *([] if whole else _of_requesters(every)))
+
+
+def _of_requesters(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
+    """The latency and the bandwidth of requesters that all systems have, where there are several and theirs change.
+
+    All together may be faster while one of them is slower: it may have a smaller part of them.
+    """
+    groups = [each.get("per_requester") or {} for each in every]
+    if min(map(len, groups)) == 0 or max(map(len, groups)) < 2:
+        return
+    rows: dict[str, list[Row]] = {}
+    for name in groups[0]:
+        mine = tuple(group[name] for group in groups if name in group)
+        if len(mine) == len(every):
+            doubt = max(SMALL, *map(_unknown, mine))
+            own = [
+                *_rows(mine, f"{LATENCY} of {name}", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
+                *_rows(mine, f"bandwidth of {name}", "GB/s", ("bandwidth_gb_per_s",)),
+            ]
+            rows[name] = [replace(row, doubt=doubt, requester=name) for row in own]
+
+    def changed(name: str) -> float:
+        every_change = [row.change(at).relative for row in rows[name] for at in range(1, len(every))]
+        return max(
+            (abs(each) for each in every_change if each is not None and not math.isnan(each)), default=0.0
+        )
+
+    most = sorted(rows, key=lambda name: -changed(name))[:_REQUESTERS]
+    for name in rows:
+        if name in most and changed(name) >= NOTABLE:
+            yield from rows[name]
 
 
 def _of_graph(tasks: Any) -> float:
     """What is not known of the time of a graph whose middles are taken on by rates, as a share."""
     return float((tasks.get("error_ns") or 0.0) / tasks["time_ns"]) if tasks["time_ns"] else 0.0
+
+
+def _unknown(values: Mapping[str, Any]) -> float:
+    """What is not known of the latency of a requester, as a share: half its interval, and of few requests, whose mean
+    has none, half that of as many independent ones that deviate by their mean."""
+    few = _at(values, ("latency_ns", "ci95")) is None
+    return 2 / math.sqrt(values["requests"] or 1) if few else relative_half_width(values)
 
 
 def relative_half_width(values: Mapping[str, Any]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import cxloom as cx
 
 
@@ -43,3 +45,36 @@ def test_what_gains_nothing_alone_is_said_to_be_full() -> None:
     assert found.limit is not None
     assert found.limit.name == "the queue of ha"
     assert "and then the data path of ma is full, of which twice gains nothing alone." in found.sentence
+
+
+def alone(bandwidth: str, limit: str) -> cx.System:
+    """A host with 64 in flight and a memory of 16 slots, each of which is held for 120 ns: 16 x 64 B / 120 ns."""
+    system = cx.System()
+    system.add("host", "h", queue=64)
+    media = {"kind": "fixed", "latency": "80ns", "bandwidth": bandwidth}
+    parts = [{"capacity": "1GiB", "bandwidth_limit": limit}]
+    system.add("memory", "m", queue=16, controller_time="40ns", media=media, logical_devices=parts)
+    system.connect("h", "m", bandwidth="40GB/s")
+    system.map("m", ld=0)
+    system.workload("h", pattern="random", requests=4000, footprint="1GiB")
+    system.set("run.warmup", 200)
+    return system
+
+
+def test_the_limit_of_a_logical_device_is_one() -> None:
+    found = cx.explain(alone("20GB/s", "4GB/s"), jobs=1)
+    assert found.limit is not None
+    assert found.limit.name == "the bandwidth limit of logical device 0 of m"
+    assert found.what_ifs[0].gain == pytest.approx(1, abs=0.02)
+    assert found.bound(found.limit) == pytest.approx(4, rel=0.01)
+
+
+# Slots and media give 8.53 GB/s each: twice of one leaves the other. It is no answer to call either the limit.
+def test_what_gains_nothing_is_not_said_to_limit() -> None:
+    found = cx.explain(alone("8.533GB/s", "unlimited"), jobs=1)
+    assert all(abs(each.gain) < 0.03 for each in found.what_ifs)
+    assert found.sentence.startswith("Throughput, 8.5")
+    assert (
+        "rises by less than 3 % with twice of anything alone. Full, and last on the way, is the data"
+        in found.sentence
+    )

@@ -59,4 +59,4 @@ def test_one_without_bandwidth_is_named_beside_one_that_has_some() -> None:
     summary = cx.run(system).summary
     without = {"host->sw", "sw->host", "host->sw#3", "sw->host#3"}
     assert set(summary["unlimited"]["links"]) == without
-    assert {way.name for way in directions(summary) if way.utilization is None} == without
+    assert {way.name for way in directions(summary) if way.busy is None} == without

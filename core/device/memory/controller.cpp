@@ -420,6 +420,7 @@ void MemoryController::resources(ResourceSink& sink) const {
   } else {
     places("the slots of", "queue", "queue_mean", Traffic::kRequests, requests_.limit);
   }
+  if (logical_) logical_->resources(sink);
   ResourcesWithin of_media("per_memory.*.", "media.", sink);
   of_media.of_part("memory");
   media_->resources(of_media);

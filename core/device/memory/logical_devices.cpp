@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "component/resource.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
@@ -147,6 +148,24 @@ Value LogicalDevices::report() const {
     all.emplace_back(std::to_string(i), map_of(kLogicalDeviceMeasures, measured));
   }
   return all;
+}
+
+void LogicalDevices::resources(ResourceSink& sink) const {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Rate& rate = devices_[i].limit.rate();
+    if (rate.unlimited()) continue;
+    const std::string number = std::to_string(i);
+    sink.add({.name = "the bandwidth limit of logical device " + number + " of",
+              .stage = Stage::kPlaces,
+              .capacity = rate.per_second() / 1e9,
+              .occupancy = Occupancy::kBandwidth,
+              .measures = {"per_memory.*.logical_devices." + number + ".bandwidth_gb_per_s"},
+              .wait = Segment::kMediaQueue,
+              .counts = Traffic::kBytes,
+              .part = "memory",
+              .twice = {{"logical_devices[" + number + "].bandwidth_limit", to_text(Bandwidth{twice(rate)})}},
+              .twice_text = "twice the limit"});
+  }
 }
 
 }  // namespace cxloom

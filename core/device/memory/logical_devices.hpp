@@ -101,6 +101,8 @@ class LogicalDevices final : public EventHandler {
   std::size_t waiting() const;
   /// A map for each LD, by its LD-ID.
   Value report() const;
+  /// The limits of those that have one.
+  void resources(ResourceSink& sink) const;
 
  private:
   struct Device final : public Waiter {

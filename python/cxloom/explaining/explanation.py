@@ -18,7 +18,16 @@ from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display.numbers import duration
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.explaining.shown_rows import rows
-from cxloom.explaining.what_ifs import WhatIf, best_first, followed, limit_of, lost, what_ifs_of, worth_trying
+from cxloom.explaining.what_ifs import (
+    GAIN,
+    WhatIf,
+    best_first,
+    followed,
+    limit_of,
+    lost,
+    what_ifs_of,
+    worth_trying,
+)
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
 from cxloom.spec.names import listed
@@ -78,6 +87,11 @@ class Explanation(ShowsItself):
         tried = next((each for each in self.what_ifs if each.resource is self.limit), None)
         if tried is None:
             return f"{said}; the latency is mostly {parts}."
+        if tried.gain < GAIN:
+            return (
+                f"{what.removesuffix(' is')} rises by less than {100 * GAIN:.0f} % with twice of anything alone. Full, "
+                f"and last on the way, is {self.limit.name} ({self.limit.level}); the latency is mostly {parts}."
+            )
         moved = ""
         if tried.then is not None and tried.then.name == self.limit.name:
             moved = ", and is the limit again" if tried.limits else ""

@@ -14,8 +14,9 @@ import pytest
 import cxloom as cx
 from cxloom.advising.advice import Advice, Outcome, proposed
 from cxloom.advising.fit import fitted
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
-from cxloom.advising.policies import NodeProfile, Proposal, chosen_by_oli, oli, optimum, weights_of
+from cxloom.advising.policies import Proposal, chosen_by_oli, oli, optimum, weights_of
 from cxloom.cli.writing import write_texts
 from cxloom.measure.bench import Bench
 from cxloom.sweeping.at_points import Played, summaries_at

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import PlacedObject
-from cxloom.advising.policies import NodeProfile, oli
+from cxloom.advising.policies import oli
 
 MIB = 1 << 20
 FREE = {"header": "0B", "data_header": "0B"}

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.nodes import profiles
 from cxloom.advising.objects import PlacedObject, objects_of, rates_of
-from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum
+from cxloom.advising.policies import Proposal, nearest, oli, optimum
 from cxloom.advising.recipe import recipe
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import PlacedObject
-from cxloom.advising.policies import NodeProfile
 from cxloom.base.errors import SimulationError
 from cxloom.measure.bench import Bench, Node, size_text
 from cxloom.results.caveats import error_sentence, only_errors

@@ -7,29 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cxloom.advising.fit import MOST, ROUNDS, fitted
+from cxloom.advising.least_time import apart, least_times
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import PlacedObject
-from cxloom.base.errors import InputError
 
 LEAST_SHARE = 0.1
 """An object smaller than this share of the footprint is not interleaved by OLI (Wang et al., IPDPS 2025, V-B)."""
 _EXACT = 0.004
 """How near weights come to a share (own choice: a fifth of the 2 % that the best weights are asked for)."""
-_SPARE = 0.8
-"""The share of a bandwidth that is used where requests arrive at a rate, so that they do not queue (own choice)."""
-_TIE = 1e-4
-"""Weight of the mean latency among placements that take equally long."""
-
-
-@dataclass(frozen=True)
-class NodeProfile:
-    """A node as requesters find it."""
-
-    name: str
-    bytes: int
-    bandwidth: float
-    """Gigabytes per second, at its peak under this mix."""
-    latency: Mapping[str, float]
-    """Nanoseconds of an idle read, by requester; who is not there has none of it."""
 
 
 @dataclass(frozen=True)
@@ -105,97 +90,26 @@ def optimum(
     in_flight: Mapping[str, float],
     rates: Mapping[str, float] | None = None,
 ) -> Proposal:
-    """The shares with which the accesses take the least time, by a linear program for those who share nodes.
+    """The shares with which the accesses take the least time, by linear programs for those who share nodes.
 
-    A requester that has no node in common with the others is a case of its own: how long these take says nothing of
-    where its pages are best. A phase takes as long as its accesses to each node at that node's bandwidth, and as each
-    requester's accesses at the idle latency of where they go, with so many `in_flight`: one of each thread where
-    accesses wait. Of what takes equally long the least latency is taken. `rates`: requests per nanosecond, by
-    requester, of those whose requests arrive at a rate: a phase takes no less than they take to arrive.
+    A requester that has no node in common with the others is a case of its own, and one that must take longer than
+    others is no measure of these: `least_time` has the rounds of that. A phase takes as long as its accesses to each
+    node at that node's bandwidth, and as each requester's accesses at the idle latency of where they go, with so many
+    `in_flight`: one of each thread where accesses wait. Of what takes equally long the least latency is taken. `rates`:
+    requests per nanosecond, by requester, of those whose requests arrive at a rate: a phase takes no less than they
+    take to arrive.
 
     Raises InputError if the objects do not fit.
     """
     shares: list[Mapping[str, float]] = [{}] * len(objects)
-    for group in _apart(nodes):
+    for group in apart(nodes):
         mine = [index for index, each in enumerate(objects) if each.requester in group]
         theirs = [node for node in nodes if group & node.latency.keys()]
         if mine:
-            found = _least_time([objects[index] for index in mine], theirs, in_flight, rates or {})
+            found = least_times([objects[index] for index in mine], theirs, in_flight, rates or {})
             for index, each in zip(mine, found, strict=True):
                 shares[index] = each
     return _fitting("optimum", objects, shares, nodes)
-
-
-def _apart(nodes: Sequence[NodeProfile]) -> list[set[str]]:
-    """The requesters, put together where they have a node in common."""
-    groups: list[set[str]] = []
-    for node in nodes:
-        meet = [group for group in groups if group & node.latency.keys()]
-        groups = [group for group in groups if group not in meet]
-        groups.append(set(node.latency).union(*meet))
-    return groups
-
-
-def _least_time(
-    objects: Sequence[PlacedObject],
-    nodes: Sequence[NodeProfile],
-    in_flight: Mapping[str, float],
-    rates: Mapping[str, float],
-) -> list[dict[str, float]]:
-    """The shares of objects of requesters that share nodes; `optimum` says of what they are the best."""
-    import numpy as np
-
-    requesters = dict.fromkeys(each.requester for each in objects)
-    of = _by_phase(objects)
-    phases = len(of[0])
-    arriving = _arriving(objects, of, {name: rates[name] for name in requesters if name in rates})
-    used = _SPARE if requesters.keys() <= rates.keys() else 1.0
-    width, variables = len(nodes), len(objects) * len(nodes)
-    accesses = sum(each.total for each in objects) or 1.0
-    footprint = sum(each.bytes for each in objects) or 1
-    cost = np.zeros(variables + phases)
-    cost[variables:] = 1.0 / accesses
-    bounds: list[tuple[float, float | None]] = []
-    rows: list[Any] = []
-    limits: list[float] = []
-    waits = {(name, phase): np.zeros(variables + phases) for name in requesters for phase in range(phases)}
-    loads = [[np.zeros(variables + phases) for _ in nodes] for _ in range(phases)]
-    taken = [np.zeros(variables + phases) for _ in nodes]
-    sums = np.zeros((len(objects), variables + phases))
-    for i, each in enumerate(objects):
-        for n, node in enumerate(nodes):
-            at = i * width + n
-            latency = node.latency.get(each.requester)
-            bounds.append((0.0, 0.0 if latency is None else 1.0))
-            sums[i, at] = 1.0
-            taken[n][at] = each.bytes
-            if latency is None:
-                continue
-            lines = max(1.0, in_flight[each.requester])
-            if each.dependent:  # each thread has an access of its own
-                lines = min(lines, each.threads)
-            cost[at] = _TIE * latency * (each.total / accesses + 0.01 * each.bytes / footprint) / lines
-            for phase in range(phases):
-                loads[phase][n][at] = of[i][phase] * each.width / (node.bandwidth * used)
-                waits[each.requester, phase][at] = of[i][phase] * latency / lines
-    for phase in range(phases):
-        for row in [*loads[phase], *(row for (_, at), row in waits.items() if at == phase)]:
-            row[variables + phase] = -1.0
-            rows.append(row)
-            limits.append(0.0)
-    rows += taken
-    limits += [float(node.bytes) for node in nodes]
-    found = _solved(cost, rows, limits, sums, [*bounds, *((least, None) for least in arriving)])
-    if found is None:
-        raise InputError(
-            "the objects are larger than the memory that they may be in",
-            found=f"{footprint / 1e9:.4g} GB",
-            allowed=f"{sum(node.bytes for node in nodes) / 1e9:.4g} GB in {len(nodes)} nodes",
-            path="workload",
-        )
-    return [
-        {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
-    ]
 
 
 def _fitting(
@@ -211,43 +125,6 @@ def _fitting(
     names = dict.fromkeys(each.requester for each in objects)
     near = {name: [node.name for node in nearest(nodes, name)] for name in names}
     return Proposal(policy, objects, shares, fitted(objects, weights, rooms, near))
-
-
-def _solved(
-    cost: Any, rows: Sequence[Any], limits: Sequence[float], sums: Any, bounds: Sequence[Any]
-) -> Any | None:
-    """The cheapest values of the variables whose `rows` are within their limits and whose `sums` are 1; None: none."""
-    import numpy as np
-    from scipy.optimize import linprog
-
-    scale = np.abs(np.array(rows)).max(axis=1, initial=1e-30)
-    return linprog(
-        cost,
-        A_ub=np.array(rows) / scale[:, None],
-        b_ub=np.array(limits) / scale,
-        A_eq=sums,
-        b_eq=np.ones(len(sums)),
-        bounds=bounds,
-        method="highs",
-    ).x
-
-
-def _by_phase(objects: Sequence[PlacedObject]) -> list[list[float]]:
-    """The accesses of each object in each phase; with several requesters all is one, as nobody knows what meets."""
-    several = len({each.requester for each in objects}) > 1
-    return [[each.total] if several else list(each.accesses) for each in objects]
-
-
-def _arriving(
-    objects: Sequence[PlacedObject], of: Sequence[Sequence[float]], rates: Mapping[str, float]
-) -> list[float]:
-    """The least time of each phase: that in which its requests arrive."""
-    least = [0.0] * len(of[0])
-    for name, rate in rates.items():
-        for phase in range(len(least)):
-            mine = sum(made[phase] for each, made in zip(objects, of, strict=True) if each.requester == name)
-            least[phase] = max(least[phase], mine / rate)
-    return least
 
 
 def weights_of(shares: Mapping[str, float], pages: int = MOST) -> dict[str, int]:

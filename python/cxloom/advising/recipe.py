@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import PlacedObject
-from cxloom.advising.policies import NodeProfile, Proposal, nearest
+from cxloom.advising.policies import Proposal, nearest
 from cxloom.spec.names import listed
 
 Weights = Mapping[int, int]

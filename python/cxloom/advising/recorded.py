@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cxloom.advising.advice import TITLES, Advice, Outcome, addresses_of, measured, proposed, uniform
+from cxloom.advising.node_profile import NodeProfile
 from cxloom.advising.objects import objects_of_program
-from cxloom.advising.policies import NodeProfile, Proposal, nearest, oli, optimum
+from cxloom.advising.policies import Proposal, nearest, oli, optimum
 from cxloom.advising.profile import check_host
 from cxloom.base.errors import SimulationError
 from cxloom.base.filenames import file_name

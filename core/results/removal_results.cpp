@@ -53,6 +53,15 @@ Value requesters_around(const System& system, const Removal& removal, const Read
 
 }  // namespace
 
+bool is_emptied(const Simulation& simulation, NodeId memory) {
+  if (!simulation.system().offline(memory)) return false;
+  for (std::size_t i = 0; i < simulation.events().entries().size(); ++i) {
+    const Removal* const removal = simulation.events().removal(i);
+    if (removal && removal->memory() == memory && removal->done()) return true;
+  }
+  return false;
+}
+
 std::optional<Value> removals_of(const Simulation& simulation) {
   const auto& entries = simulation.events().entries();
   const Reading end = answered_so_far(simulation.system());

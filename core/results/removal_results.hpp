@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/measure_table.hpp"
+#include "base/units.hpp"
 #include "base/value.hpp"
 
 namespace cxloom {
@@ -65,6 +66,8 @@ inline constexpr std::array kRemovalMeasures{
                                           parts_of<kAroundRemovalMeasures>(true)),
 };
 
+/// It was taken out of use, everything has left it, and it has not come back.
+bool is_emptied(const Simulation& simulation, NodeId memory);
 /// None: there was no such event.
 std::optional<Value> removals_of(const Simulation& simulation);
 

@@ -213,7 +213,8 @@ Value all_errors(const System& system, const RequestStatistics& all, const Colle
   return map_of(kAllErrorsMeasures, measured);
 }
 
-std::optional<Value> versions_of(const System& system) {
+std::optional<Value> versions_of(const Simulation& simulation) {
+  const System& system = simulation.system();
   const LineVersions* const versions = system.versions();
   if (!versions) return std::nullopt;
   const auto has_way = [&](NodeId memory) {
@@ -223,8 +224,11 @@ std::optional<Value> versions_of(const System& system) {
     });
   };
   VersionsMeasured measured = versions->measured();
-  measured.unreachable_lines = versions->settled_lines(
-      [&](LineAddress line) { return !has_way(system.address_map().find(line.address())->home); });
+  // What was in a memory that was emptied is elsewhere.
+  measured.unreachable_lines = versions->settled_lines([&](LineAddress line) {
+    const NodeId memory = system.address_map().find(line.address())->home;
+    return !has_way(memory) && !is_emptied(simulation, memory);
+  });
   return map_of(kVersionMeasures, measured);
 }
 
@@ -378,7 +382,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .by_hops = hops_summary(collector.by_hops()),
        .mix_windows =
            collector.mix_windows().kept() ? std::optional(collector.mix_windows().report()) : std::nullopt,
-       .versions = versions_of(simulation.system()),
+       .versions = versions_of(simulation),
        .sharing = simulation.spec().outputs.sharing ? sharing_of(simulation.system()) : std::nullopt,
        .read = kind_summary(collector.reads(), length, segments),
        .write = kind_summary(collector.writes(), length, segments),

@@ -127,8 +127,8 @@ void PageManager::copied(Request& line) {
   const std::uint64_t number = line.id;
   const AccessKind kind = line.kind;
   const bool failed = line.failed;
-  // A flush that waited for a read of its line has written nothing.
-  const bool moved = kind != AccessKind::kFlush || line.message.size > 0;
+  // What waited for its line, which an access or a prefetcher had asked for, has moved nothing itself.
+  const bool moved = line.message.size > 0;
   if (line.target != endpoint_.id() && !failed && moved) {
     // A write through a cache may have read its line.
     if (kind != AccessKind::kRead && !carries_data(line.message.opcode)) {

@@ -196,7 +196,7 @@ void PersistBuffer::store(const Message& message, PersistEntry& entry, Time at) 
 }
 
 void PersistBuffer::drain_if_due(PersistEntry& stored) {
-  if (params_.policy == DrainPolicy::kDrain) {
+  if (drains_soon(stored)) {
     if (!stored.older && !stored.stuck) drain(stored, stored.stored);
     return;
   }
@@ -281,8 +281,6 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
   depart_at(message, std::max(at, entry.stored), kDrainDepart);
 }
 
-void PersistBuffer::drain_sent(PersistEntry& entry) { leave(entry.drain); }
-
 void PersistBuffer::recover(const KeptLine& kept) {
   PersistEntry& entry = entries_.take(kept.line);
   entry.bytes = kept.bytes;
@@ -294,8 +292,6 @@ void PersistBuffer::recover(const KeptLine& kept) {
   entry.drain.set_ld(kept.ld);
   drain(entry, kernel_.now());
 }
-
-PersistEntry& PersistBuffer::entry_of(const Message& answer) { return entries_.at(answer.tag); }
 
 void PersistBuffer::answered(Message& message) {
   if (message.port < component_.port_count())  // or it is the answer that a lost one is given
@@ -314,12 +310,23 @@ void PersistBuffer::end_drain(PersistEntry& entry) {
   IntrusiveQueue<Message> held = std::exchange(entry.held, {});
   PersistEntry* const newer = entries_.end_drain(entry);
   ++measures_->drained;
-  if (newer && (newer->wanted || params_.policy == DrainPolicy::kDrain)) drain(*newer, kernel_.now());
+  if (newer && (newer->wanted || drains_soon(*newer))) drain(*newer, kernel_.now());
   measures_.count(entries_);
   while (!held.empty()) {
     Message& message = held.pop();
     depart_at(message, held_until(message));
   }
+  emptied_.line_left(entry.home);
+}
+
+void PersistBuffer::empty_of(NodeId memory, LinesLeaving& leaving) {
+  emptied_.add(memory, leaving);
+  for (std::uint32_t i = 0; i < entries_.count(); ++i) {
+    PersistEntry& entry = entries_.at(i);
+    const bool may = entry.state == PersistEntry::State::kDirty && !entry.older && !entry.stuck;
+    if (may && entry.home == memory) drain(entry, kernel_.now());
+  }
+  measures_.count(entries_);
 }
 
 // It waits no longer, once its look-up has ended.
@@ -435,13 +442,6 @@ void PersistBuffer::wake(std::uint8_t kind, std::uint64_t payload) {
       break;
     default: drain_sent(entries_.entry_of_drain(message)); break;
   }
-}
-
-std::string PersistBuffer::activity() const {
-  const std::uint32_t waiting = queued_ + outside_count_;
-  if (waiting == 0 && entries_.draining() == 0) return {};
-  return counted(waiting, "message") + " waiting for its persist buffer, " +
-         counted(entries_.draining(), "line") + " being written to memory";
 }
 
 }  // namespace cxloom

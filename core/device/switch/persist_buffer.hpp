@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/flat_table.hpp"
 #include "base/value.hpp"
 #include "component/component.hpp"
+#include "device/switch/emptied_memories.hpp"
 #include "device/switch/persist_domain.hpp"
 #include "device/switch/persist_entries.hpp"
 #include "device/switch/persist_measures.hpp"
@@ -47,10 +49,17 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void close(Time at) { measures_.close(at, entries_); }
   Value report() const { return measures_.report(lines_lost()); }
   void resources(ResourceSink& sink) const { PersistMeasures::resources(params_, sink); }
-  std::string activity() const;
+  std::string activity() const {
+    const std::uint32_t waiting = queued_ + outside_count_;
+    if (waiting == 0 && entries_.draining() == 0) return {};
+    return counted(waiting, "message") + " waiting for its persist buffer, " +
+           counted(entries_.draining(), "line") + " being written to memory";
+  }
   const PersistEntries& entries() const override { return entries_; }
   void begin_recovery() override { recovering_ = true; }
   void recover(const KeptLine& kept) override;
+  void empty_of(NodeId memory, LinesLeaving& leaving) override;
+  void end_emptying(NodeId memory) override { emptied_.remove(memory); }
 
   // Where something fails (docs/model/failures.md).
 
@@ -77,8 +86,8 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   virtual void store(const Message& message, PersistEntry& entry, Time at);
   virtual void drain_if_due(PersistEntry& stored);
   /// The entry stays in Drain until memory has answered.
-  virtual void drain_sent(PersistEntry& entry);
-  virtual PersistEntry& entry_of(const Message& answer);
+  virtual void drain_sent(PersistEntry& entry) { leave(entry.drain); }
+  virtual PersistEntry& entry_of(const Message& answer) { return entries_.at(answer.tag); }
   /// The answer needs no turn in the input queue.
   virtual void drain_answered(Message& answer);
   /// The answer is an error: the entry has its data still, and is drained again when that may end otherwise.
@@ -116,6 +125,10 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   void hold(Message& message, PersistEntry& newest);
   Time held_until(Message& message) const;
   void drain(PersistEntry& entry, Time at);
+  /// Its line does not stay for reads and for coalescing.
+  bool drains_soon(const PersistEntry& entry) const {
+    return params_.policy == DrainPolicy::kDrain || emptied_.has(entry.home);
+  }
   void answered(Message& message);
   void served_until(Message& message, Time end);
   void depart_at(Message& message, Time at, Wake how = kDepart);
@@ -137,6 +150,7 @@ class PersistBuffer : public EventHandler, public PersistDomain, private Waiter 
   RequestObserver* observer_ = nullptr;
 
   PersistEntries entries_;
+  EmptiedMemories emptied_;
   MessageQueue queue_;               // the input queue
   std::uint32_t queued_ = 0;         // messages in it
   FlatTable<Queued> queued_writes_;  // lines of writes there

@@ -1,5 +1,7 @@
 #include "device/switch/persist_entries.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace cxloom {
@@ -72,6 +74,12 @@ PersistEntry& PersistEntries::take_back(PersistEntry& entry) {
     empty_.push(entry);
   }
   return newest;
+}
+
+std::uint32_t PersistEntries::count_of(NodeId memory) const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(entries_, [&](const PersistEntry& entry) {
+    return entry.state != PersistEntry::State::kEmpty && entry.home == memory;
+  }));
 }
 
 }  // namespace cxloom

@@ -103,6 +103,8 @@ class PersistEntries {
   /// An entry in Drain whose data memory may not have is Dirty again. If a newer one of its line is, that
   /// takes the bytes that it lacks, and this one is Empty. Gives the Dirty one.
   PersistEntry& take_back(PersistEntry& entry);
+  /// How many are Dirty or in Drain, and drain to this memory.
+  std::uint32_t count_of(NodeId memory) const;
   /// Grows with every change of what they hold, or of their states.
   std::uint64_t changes() const { return changes_; }
   /// All of them, whatever their state. One that is Empty has what it held last.

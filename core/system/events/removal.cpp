@@ -112,7 +112,7 @@ void Removal::program_over(std::uint64_t pages_left) {
   if (pages_left_ > 0) {
     end(false);
   } else if (flushing_) {
-    end(true);
+    empty_buffers();
   } else {
     empty_caches();
   }
@@ -124,6 +124,22 @@ void Removal::empty_caches() {
   pending_ = leavers_.size() + 1;
   for (const auto& leaver : leavers_) leaver->end_accesses();
   program_over(0);
+}
+
+// What one buffer drains comes into the next one on its way.
+void Removal::empty_buffers() {
+  for (const auto& [component, buffer] : system_.roles().all<PersistDomain>())
+    buffer->empty_of(memory_, *this);
+  line_left();
+}
+
+void Removal::line_left() {
+  const auto& buffers = system_.roles().all<PersistDomain>();
+  if (std::ranges::any_of(buffers,
+                          [&](const auto& each) { return each.role->entries().count_of(memory_) > 0; }))
+    return;
+  for (const auto& [component, buffer] : buffers) buffer->end_emptying(memory_);
+  end(true);
 }
 
 void Removal::end(bool empty) {

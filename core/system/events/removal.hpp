@@ -1,7 +1,8 @@
 // A memory that software takes out of use while programs have pages there: docs/model/removal.md.
 //
 // No page is placed there any more. All pages of all programs leave, those of a program one after the other.
-// Then each cache is emptied of the memory's lines. Then nobody has anything to do with it.
+// Then each cache is emptied of the memory's lines, and then each persist buffer. Then nobody has anything to
+// do with it.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 #include "base/units.hpp"
 #include "device/requester/page_mover.hpp"
+#include "device/switch/persist_domain.hpp"
 #include "system/events/answered.hpp"
 
 namespace cxloom {
@@ -26,18 +28,19 @@ class System;
 /// The nodes of a program that are memory of a device, as a whole or as logical devices.
 std::vector<std::size_t> nodes_of_device(const MovablePages& pages, const std::string& device);
 
-class Removal {
+class Removal final : private LinesLeaving {
  public:
   /// The nodes that the pages of a program may go to, in the order in which these are tried.
   using Targets = std::function<std::vector<std::size_t>(const MovablePages& pages)>;
 
   /// `changed` is called when the memory is in use again.
   Removal(const Kernel& kernel, System& system, NodeId memory, std::function<void()> changed);
-  ~Removal();
+  ~Removal() override;
 
   /// To be called once, at its time.
   void begin(const Targets& targets, Rate rate);
 
+  NodeId memory() const { return memory_; }
   Time began() const { return began_; }
   /// None: it is under way, or was given up.
   std::optional<Time> done() const { return done_; }
@@ -58,6 +61,8 @@ class Removal {
 
   void program_over(std::uint64_t pages_left);
   void empty_caches();
+  void empty_buffers();
+  void line_left() override;
   void end(bool empty);
 
   const Kernel& kernel_;

@@ -34,12 +34,18 @@ def test_each_requester_has_its_rows() -> None:
         assert abs((row.change(1).relative or 0) - 129 / 65 + 1) < 0.03
         assert row.requester == name
     assert abs(found.row("bandwidth of probe").change(1).relative or 0) > 0.4
-    assert "but that of" not in found.sentences[0]
+    rates, latencies = found.sentences[0].split("the mean latency")
+    assert "the bandwidth is the same, as far as the runs tell, but that of probe 49." in rates
+    assert "but that of" not in latencies
 
 
 def test_who_changes_otherwise_than_all_is_in_the_sentence() -> None:
     found = compare({name: Measures(summary_of(name)) for name in ("before", "after")})
     assert "the mean latency is 70.0 ns lower (36.8 %), but that of probe 50.0 % higher" in found.sentences[0]
+    assert (
+        "the bandwidth is the same, as far as the runs tell, but that of probe 88.9 % lower"
+        in found.sentences[0]
+    )
 
 
 def summary_of(name: str) -> dict[str, object]:

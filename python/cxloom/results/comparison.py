@@ -126,10 +126,9 @@ class Comparison(ShowsItself):
             if row.name not in _SAID or (row.name == ANSWERED and self._goes_by_bytes(row, at)):
                 continue
             said.append(_more(row, at, *_SAID[row.name]))
-            if row.name == LATENCY:
-                if row.change(at).is_clear:
-                    said[-1] += self._parts(at, row.change(at).difference)
-                said[-1] += self._others(at, row.change(at))
+            if row.name == LATENCY and row.change(at).is_clear:
+                said[-1] += self._parts(at, row.change(at).difference)
+            said[-1] += self._others(row.name, at, row.change(at))
         return f"{self.names[at]} beside {self.names[0]}: " + "; ".join(said) + "."
 
     def _goes_by_bytes(self, answered: Row, at: int) -> bool:
@@ -141,13 +140,13 @@ class Comparison(ShowsItself):
         one, other = answered.change(at).relative, moved.change(at).relative
         return one is None or other is None or abs(one - other) <= max(answered.doubt, moved.doubt)
 
-    def _others(self, at: int, whole: Change) -> str:
-        """The requesters whose own mean latency goes another way than that of all requests."""
+    def _others(self, name: str, at: int, whole: Change) -> str:
+        """The requesters of which a measure goes another way than that of all requests."""
         found = []
         for row in self.rows:
             own = row.change(at)
             apart = not whole.is_clear or own.difference * whole.difference < 0
-            if row.name == f"{LATENCY} of {row.requester}" and own.is_clear and apart and own.relative:
+            if row.name == f"{name} of {row.requester}" and own.is_clear and apart and own.relative:
                 word = "higher" if own.relative > 0 else "lower"
                 if abs(own.relative) >= NOTABLE:
                     found.append(f"{row.requester} {100 * abs(own.relative):.1f} % {word}")

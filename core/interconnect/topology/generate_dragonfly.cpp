@@ -54,13 +54,16 @@ struct DragonflyParams : TopologyParams {
     schema.rule(
         "too many groups: at most switches_per_group x global_links + 1",
         [](const DragonflyParams& params) { return params.group_count() <= params.global_ports() + 1; });
-    schema.rule("placement: split needs an even number of switches, paired an even number of devices on each",
+    schema.rule("placement: split needs an even number of switches; paired takes any",
                 [](const DragonflyParams& params) {
-                  return (params.placement == DevicePlacement::kPaired ? params.devices_per_switch
-                                                                       : params.switch_count()) %
-                             2 ==
-                         0;
+                  return params.placement == DevicePlacement::kPaired || params.switch_count() % 2 == 0;
                 });
+    schema.rule(
+        "placement: paired needs an even number of devices on each switch; split takes any",
+        [](const DragonflyParams& params) {
+          return params.placement == DevicePlacement::kSplit || params.devices_per_switch % 2 == 0;
+        },
+        "devices_per_switch");
     schema.rule("too many switches: at most 65535",
                 [](const DragonflyParams& params) { return params.switch_count() <= kMaxSwitches; });
     schema.rule(kTooManyLinks, [](const DragonflyParams& params) {

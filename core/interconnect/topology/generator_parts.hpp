@@ -44,9 +44,12 @@ struct SwitchesParams : TopologyParams {
         .min(minimum)
         .max(kMaxSwitches)
         .doc("Number of switches. Each has one device (split) or a requester and a memory (paired).");
-    schema.rule("placement: split needs an even number of switches", [](const auto& params) {
-      return params.placement == DevicePlacement::kPaired || params.switches_count % 2 == 0;
-    });
+    schema.rule(
+        "placement: split needs an even number of switches; paired takes any",
+        [](const auto& params) {
+          return params.placement == DevicePlacement::kPaired || params.switches_count % 2 == 0;
+        },
+        "switches");
     TopologyParams::describe_in(schema);
   }
   GeneratedTopology::Plan plan() const {

@@ -147,9 +147,12 @@ struct TreeParams : TopologyParams {
         .min(2)
         .max(1024)
         .doc("Children of the root, at most.");
-    schema.rule("placement: split needs an even number of leaves", [](const TreeParams& params) {
-      return params.placement == DevicePlacement::kPaired || params.leaves % 2 == 0;
-    });
+    schema.rule(
+        "placement: split needs an even number of leaves; paired takes any",
+        [](const TreeParams& params) {
+          return params.placement == DevicePlacement::kPaired || params.leaves % 2 == 0;
+        },
+        "leaves");
     TopologyParams::describe_in(schema);
   }
 };
@@ -204,12 +207,17 @@ struct SpineLeafParams : TopologyParams {
         .max(kMaxSwitches)
         .doc("Devices on each leaf: of one sort (split), or half requesters and half memories (paired).");
     schema.rule(
-        "placement: split needs an even number of leaves, paired an even number of devices on each",
+        "placement: split needs an even number of leaves; paired takes any",
         [](const SpineLeafParams& params) {
-          return (params.placement == DevicePlacement::kPaired ? params.devices_per_leaf : params.leaves) %
-                     2 ==
-                 0;
-        });
+          return params.placement == DevicePlacement::kPaired || params.leaves % 2 == 0;
+        },
+        "leaves");
+    schema.rule(
+        "placement: paired needs an even number of devices on each leaf; split takes any",
+        [](const SpineLeafParams& params) {
+          return params.placement == DevicePlacement::kSplit || params.devices_per_leaf % 2 == 0;
+        },
+        "devices_per_leaf");
     schema.rule(kTooManyLinks, [](const SpineLeafParams& params) {
       return std::uint64_t{params.leaves} * params.spines <= kMaxLinks;
     });
@@ -249,11 +257,14 @@ struct GridParams : TopologyParams {
             },
             "two or three extents such as [4, 4] or [4, 4, 4]")
         .doc("Switches in each dimension. Each has one device (split) or a requester and a memory (paired).");
-    schema.rule("placement: split needs an even number of switches", [](const auto& params) {
-      std::uint64_t count = 1;
-      for (const std::uint32_t extent : params.size) count *= extent;
-      return params.placement == DevicePlacement::kPaired || count % 2 == 0;
-    });
+    schema.rule(
+        "placement: split needs an even number of switches; paired takes any",
+        [](const auto& params) {
+          std::uint64_t count = 1;
+          for (const std::uint32_t extent : params.size) count *= extent;
+          return params.placement == DevicePlacement::kPaired || count % 2 == 0;
+        },
+        "size");
     TopologyParams::describe_in(schema);
   }
 };

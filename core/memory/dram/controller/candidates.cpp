@@ -16,10 +16,7 @@ DramCandidates::DramCandidates(const DramOrganisation& organisation, const DramQ
       ranks_(organisation.ranks),
       ready_{DramReadyLists(organisation.ranks * organisation.banks_in_rank(), organisation.ranks),
              DramReadyLists(organisation.ranks * organisation.banks_in_rank(), organisation.ranks)},
-      changed_(std::size_t{organisation.ranks} * organisation.banks_in_rank(), kNeverClock) {
-  for (auto& candidates : candidates_)
-    candidates.resize(std::size_t{organisation.ranks} * organisation.banks_in_rank());
-}
+      changed_(std::size_t{organisation.ranks} * organisation.banks_in_rank(), kNeverClock) {}
 
 inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const DramBurst& burst) const {
   static constexpr Clock kAlways = 0;
@@ -32,15 +29,9 @@ inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const Dr
 }
 
 [[gnu::always_inline]] inline void DramCandidates::work_out(std::uint32_t bank, bool write, Clock now) {
-  Candidate& candidate = candidates_[write][bank];
   DramReadyLists& ready = ready_[write];
   const DramQueue::Slot oldest = queue_.oldest(bank, write);
-  if (oldest == DramQueue::kNone) {
-    if (candidate.step == DramStep::kNothing) return;
-    ready.remove(bank);
-    candidate = {};
-    return;
-  }
+  if (oldest == DramQueue::kNone) return ready.remove(bank);
   const DramTimers::Bank& state = timers_.bank(bank);
   DramPick pick;
   if (unused_.holds(bank, write)) {  // first of all: others wait for the bank
@@ -50,19 +41,14 @@ inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const Dr
     if (!within_banks_ || queue_.at(oldest).next != DramQueue::kNone)
       pick = scheduler_.pick(oldest, state.row, now);
   }
-  if (pick.slot == DramQueue::kNone) {
-    ready.remove(bank);
-    candidate = {};
-    return;
-  }
+  if (pick.slot == DramQueue::kNone) return ready.remove(bank);
   const DramQueue::Entry& entry = queue_.at(pick.slot);
   const DramStep step = step_of(entry.burst);
-  const DramRank key = dram_key(pick.priority, entry.order);
+  const DramRank rank = dram_rank(dram_key(pick.priority, entry.order), step);
   const BankTime time = own_time(step, entry.burst);
-  if (step == candidate.step && ready.holds(bank, key, time.own)) return;
+  if (ready.holds(bank, rank, time.own)) return;
   ready.remove(bank);
-  ready.add(bank, state.rank, step, key, time.own, *time.group);
-  candidate = {step, pick.slot};
+  ready.add(bank, state.rank, rank, pick.slot, time.own, *time.group);
 }
 
 void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) { work_out(bank, write, now); }
@@ -82,14 +68,16 @@ void DramCandidates::serve(bool write) {
 
 void DramCandidates::ask_again(std::uint32_t bank, Clock now) {
   if (bank != DramScheduler::kEveryBank) return reconsider(bank, now);
-  for (std::uint32_t each = 0; each < candidates_[0].size(); ++each) reconsider(each, now);
+  for (std::uint32_t each = 0; each < changed_.size(); ++each) reconsider(each, now);
 }
 
 DramChoice DramCandidates::of(std::uint32_t bank, bool write, Clock now) const {
-  const Candidate& candidate = candidates_[write][bank];
-  if (candidate.step == DramStep::kNothing) return {};
-  const Clock at = ready_at(candidate.step, queue_.at(candidate.slot).burst, now);
-  return {at, candidate.step, write, bank, dram_rank(ready_[write].key(bank), candidate.step)};
+  const DramReadyLists& ready = ready_[write];
+  const DramRank rank = ready.rank(bank);
+  if (rank == DramReadyLists::kNone) return {};
+  const DramStep step = dram_step(rank);
+  const Clock earliest = std::max(now, rank_time(step, timers_.bank(bank).rank, write));
+  return {ready.at(bank, earliest), step, write, bank, rank};
 }
 
 }  // namespace cxloom

@@ -32,7 +32,7 @@ class DramCandidates {
   /// The scheduler said after a notification that its choice for this bank is out of date, or for every bank.
   void ask_again(std::uint32_t bank, Clock now);
 
-  DramQueue::Slot slot(std::uint32_t bank, bool write) const { return candidates_[write][bank].slot; }
+  DramQueue::Slot slot(std::uint32_t bank, bool write) const { return ready_[write].slot(bank); }
   /// Whether any bank has one.
   bool any(bool write) const {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -62,10 +62,6 @@ class DramCandidates {
   Clock ready_at(DramStep step, const DramBurst& burst, Clock now) const;
 
  private:
-  struct Candidate {
-    DramStep step = DramStep::kNothing;
-    DramQueue::Slot slot = DramQueue::kNone;
-  };
   /// When a bank allows a step, and its group.
   struct BankTime {
     Clock own = 0;
@@ -94,11 +90,10 @@ class DramCandidates {
   DramScheduler& scheduler_;
   const bool within_banks_;  ///< the scheduler chooses
   const std::uint32_t ranks_;
-  std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
-  std::array<DramReadyLists, 2> ready_;               ///< the candidates
-  bool serves_write_ = false;                         ///< the direction that goes
-  std::vector<std::uint32_t> put_off_;                ///< banks that are to be reconsidered in the other one
-  std::vector<Clock> changed_;  ///< by bank, when they changed; kNeverClock: it is none of them
+  std::array<DramReadyLists, 2> ready_;  ///< the candidates
+  bool serves_write_ = false;            ///< the direction that goes
+  std::vector<std::uint32_t> put_off_;   ///< banks that are to be reconsidered in the other one
+  std::vector<Clock> changed_;           ///< by bank, when they changed; kNeverClock: it is none of them
 };
 
 inline Clock DramCandidates::ready_at(DramStep step, const DramBurst& burst, Clock now) const {

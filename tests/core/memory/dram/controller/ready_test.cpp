@@ -28,8 +28,9 @@ class ReadyLists : public ::testing::Test {
   void change(std::uint32_t bank, std::optional<Waiting> waiting) {
     lists.remove(bank);
     waits[bank] = waiting;
-    if (waiting)
-      lists.add(bank, bank / (kBanks / kRanks), waiting->step, waiting->key, waiting->own, groups[bank / 4]);
+    if (!waiting) return;
+    const DramRank rank = dram_rank(waiting->key, waiting->step);
+    lists.add(bank, bank / (kBanks / kRanks), rank, bank, waiting->own, groups[bank / 4]);
   }
   DramChoice searched(std::uint32_t rank, DramStep step, Clock earliest, DramChoice best) const {
     for (std::uint32_t bank = 0; bank < kBanks; ++bank) {
@@ -84,13 +85,17 @@ TEST_F(ReadyLists, ABankThatIsTakenOutIsOfferedNoMore) {
   change(3, Waiting{DramStep::kColumn, dram_key(0, 1), 10});
   EXPECT_FALSE(lists.empty(0, DramStep::kColumn));
   EXPECT_TRUE(lists.empty(1, DramStep::kColumn));
-  EXPECT_TRUE(lists.holds(3, dram_key(0, 1), 10));
-  EXPECT_FALSE(lists.holds(3, dram_key(0, 1), 11));
+  const DramRank rank = dram_rank(dram_key(0, 1), DramStep::kColumn);
+  EXPECT_TRUE(lists.holds(3, rank, 10));
+  EXPECT_FALSE(lists.holds(3, rank, 11));
+  EXPECT_EQ(lists.rank(3), rank);
   EXPECT_EQ(offered(0, DramStep::kColumn, 4, {}).at, 10);
   EXPECT_EQ(offered(0, DramStep::kColumn, 14, {}).at, 14);
   groups[0] = 20;  // its group has to wait longer
   EXPECT_EQ(offered(0, DramStep::kColumn, 14, {}).at, 20);
+  EXPECT_EQ(lists.at(3, 14), 20);
   change(3, std::nullopt);
+  EXPECT_EQ(lists.rank(3), DramReadyLists::kNone);
   EXPECT_TRUE(lists.empty(0, DramStep::kColumn));
   EXPECT_EQ(offered(0, DramStep::kColumn, 4, {}).step, DramStep::kNothing);
 }

@@ -151,8 +151,7 @@ inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t burst
 
 // In line, as it comes with every access: the registers that a call saves are a hundredth of one in idle
 // time.
-[[gnu::always_inline]] inline void DramMedia::wake_by(SubChannel& sub_channel, std::uint64_t index,
-                                                      Clock clock) {
+[[gnu::always_inline]] inline void DramMedia::wake_by(SubChannel& sub_channel, Clock clock) {
   if (sub_channel.next.clock <= clock) return;
   const Time now = kernel_.now();
   WakeUp wake_up{clock_.at(clock), clock};
@@ -162,7 +161,7 @@ inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t burst
   if (sub_channel.next.at != Time::max()) [[unlikely]]
     wake_earlier(sub_channel);
   sub_channel.next = wake_up;
-  kernel_.schedule(wake_up.at, source_, *this, 0, index);
+  kernel_.schedule(wake_up.at, source_, *this, 0, payload_of(sub_channel));
 }
 
 void DramMedia::access(Message& message, Address address, Time ready) {
@@ -190,7 +189,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     if (sub_channel.channel->next_changes_turns()) [[unlikely]]
       advance(sub_channel, now);
     const Clock bound = sub_channel.channel->arrive(clock, now);
-    if (bound != kNeverClock) wake_by(sub_channel, place.channel, bound);
+    if (bound != kNeverClock) wake_by(sub_channel, bound);
   }
 }
 
@@ -200,7 +199,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
 }
 
 void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  SubChannel& sub_channel = sub_channels_[payload];
+  auto& sub_channel = object_of<SubChannel>(payload);
   const Clock now = sub_channel.next.clock;
   sub_channel.next = {};
   if (!sub_channel.others.empty()) [[unlikely]] {
@@ -214,7 +213,7 @@ void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
     finish(done);
   }
   const Clock bound = sub_channel.channel->next_done_bound();
-  if (bound != kNeverClock) wake_by(sub_channel, payload, bound);
+  if (bound != kNeverClock) wake_by(sub_channel, bound);
 }
 
 inline void DramMedia::finish(const DramChannel::Done& done) {

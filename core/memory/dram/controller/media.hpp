@@ -77,7 +77,7 @@ class DramMedia final : public Media {
   void advance(SubChannel& sub_channel, Clock limit);
   std::uint32_t new_access(Message& message, std::uint32_t bursts);
   void add_access();
-  void wake_by(SubChannel& sub_channel, std::uint64_t index, Clock clock);
+  void wake_by(SubChannel& sub_channel, Clock clock);
   static void wake_earlier(SubChannel& sub_channel);
   void finish(const DramChannel::Done& done);
   DramCounters counted(Time now);

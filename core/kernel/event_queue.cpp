@@ -92,6 +92,11 @@ void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* ha
 }
 
 void EventQueue::insert_at_instant(std::uint32_t node) {
+  // Most often it comes first of all.
+  if (left_ == 0 || events_[node].before(events_[at_instant_[left_ - 1]])) {
+    at_instant_[left_++] = node;
+    return expect_trains();
+  }
   const auto end = at_instant_.begin() + static_cast<std::ptrdiff_t>(left_);
   const auto place = std::lower_bound(at_instant_.begin(), end, node, Later{events_});
   std::copy_backward(place, end, end + 1);

@@ -71,7 +71,7 @@ class Endpoint : public Component {
   bool reroutes() const override { return !contains_switch_; }
   void take_back(Message& message) override;
   void take_kept(std::uint64_t stream) override;
-  void receive(Message& message) override {
+  [[gnu::hot]] void receive(Message& message) override {
     if (message.destination == id()) [[likely]] {
       take(message);
     } else {

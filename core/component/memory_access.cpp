@@ -7,7 +7,7 @@
 
 namespace cxloom {
 
-void send_to_memory(Agent& sender, Message& message, Time ready) {
+[[gnu::hot]] void send_to_memory(Agent& sender, Message& message, Time ready) {
   if (ReplicaSets* const replicas = sender.endpoint().system_context().replicas.get()) [[unlikely]] {
     if (RequestTaker* const taker = replicas->at_host(message)) return taker->take(message, ready);
   }

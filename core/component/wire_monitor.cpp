@@ -32,7 +32,7 @@ void WireMonitor::give_back() {
 
 // Passages from the first on that start when they are ready, with nobody in the queue, and have ended: most
 // are such.
-void WireMonitor::settle_unhindered(Time now) {
+[[gnu::hot]] void WireMonitor::settle_unhindered(Time now) {
   WireTotals sums = totals_;
   std::uint32_t next = ended_;
   for (; next != tail_; ++next) {
@@ -46,7 +46,7 @@ void WireMonitor::settle_unhindered(Time now) {
 
 // Joins and starts in the order of time, up to the moment when nobody waits any more; a passage that starts
 // when it is ready was never in the queue. Returns whether there may be more.
-bool WireMonitor::settle_queue(Time now) {
+[[gnu::hot]] bool WireMonitor::settle_queue(Time now) {
   while (true) {
     if (joined_ != started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {
       if (at(started_).start > now) return false;
@@ -66,7 +66,7 @@ bool WireMonitor::settle_queue(Time now) {
 }
 
 /// Accounts for everything up to `now`.
-void WireMonitor::settle(Time now) {
+[[gnu::hot]] void WireMonitor::settle(Time now) {
   for (bool more = true; more;) {
     if (ended_ == joined_) settle_unhindered(now);
     more = settle_queue(now);

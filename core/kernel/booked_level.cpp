@@ -41,7 +41,7 @@ template <class Levels>
   joined_ = 0;
 }
 
-void BookedLevel::settle(Time now) {
+[[gnu::hot]] void BookedLevel::settle(Time now) {
   const std::int64_t highest = monitor_.level() + joined_;
   if (LevelRun::can_be(monitor_, highest)) [[likely]] {
     LevelRun run(monitor_, highest);

@@ -43,8 +43,8 @@ void EventQueue::look_for_trains() {
 // An event whose time has no bucket in the wheel, or that may follow another one. What comes behind the last
 // event of a source for a time comes next, whatever others send. A node that is free again, or another
 // event's, is of another source or time, or of one that is over.
-void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* handler,
-                                std::uint64_t payload) {
+[[gnu::hot]] void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* handler,
+                                             std::uint64_t payload) {
   if (near_ != 0 || time <= instant_) return push_alone(time, order, handler, payload);
   std::uint32_t& last = trains_[train_of(time, order)];
   const Event& before = events_[last];
@@ -75,8 +75,8 @@ void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* ha
 }
 
 // By itself, so that what joins a train saves no registers for it.
-[[gnu::noinline]] void EventQueue::push_alone(Time time, std::uint64_t order, EventHandler* handler,
-                                              std::uint64_t payload) {
+[[gnu::hot, gnu::noinline]] void EventQueue::push_alone(Time time, std::uint64_t order, EventHandler* handler,
+                                                        std::uint64_t payload) {
   const std::uint32_t node = take_node(time, order, handler, payload);
   const std::int64_t ahead = bucket_of(time) - open_;
   if (time <= instant_) {
@@ -91,7 +91,7 @@ void EventQueue::push_elsewhere(Time time, std::uint64_t order, EventHandler* ha
   if (free_ == kNone) grow();
 }
 
-void EventQueue::insert_at_instant(std::uint32_t node) {
+[[gnu::hot]] void EventQueue::insert_at_instant(std::uint32_t node) {
   // Most often it comes first of all.
   if (left_ == 0 || events_[node].before(events_[at_instant_[left_ - 1]])) {
     at_instant_[left_++] = node;
@@ -107,7 +107,7 @@ void EventQueue::insert_at_instant(std::uint32_t node) {
 
 // The first that is not among the next ones, round the wheel. In how many steps it is found nobody can
 // foresee, so that the first are one.
-std::int64_t EventQueue::far_filled_bucket() const {
+[[gnu::hot]] std::int64_t EventQueue::far_filled_bucket() const {
   const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
   const std::size_t word = start >> 6U;
   std::uint64_t behind = 0;  // a bit for each of the next words
@@ -157,7 +157,7 @@ std::uint64_t EventQueue::filled_from(std::size_t word) const {
 }
 
 // Over the instants of the open bucket.
-[[gnu::noinline]] void EventQueue::spread(std::uint32_t link) {
+[[gnu::hot, gnu::noinline]] void EventQueue::spread(std::uint32_t link) {
   while (link != kNone) {
     const std::uint32_t node = link >> kFineBits;
     const std::uint32_t fine = link & kFineMask;
@@ -184,7 +184,7 @@ void EventQueue::look_ahead() {
 }
 
 // The open bucket held more than two events, or two instants. Most often it is one instant all the same.
-[[gnu::noinline]] bool EventQueue::lay_out_bucket(std::uint32_t first) {
+[[gnu::hot, gnu::noinline]] bool EventQueue::lay_out_bucket(std::uint32_t first) {
   std::uint32_t* const nodes = at_instant_.data();
   std::size_t count = 0;
   for (std::uint32_t link = first; link != kNone; link = next_[nodes[count++]]) {
@@ -204,18 +204,18 @@ void EventQueue::look_ahead() {
 
 // Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that
 // here no registers are saved for it.
-void EventQueue::open_next_instant() {
+[[gnu::hot]] void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();
 }
 
-[[gnu::noinline]] std::uint32_t EventQueue::open_next_of_bucket() {
+[[gnu::hot, gnu::noinline]] std::uint32_t EventQueue::open_next_of_bucket() {
   lay_out_instant();
   return at_instant_[left_ - 1];
 }
 
 // The first instant of the open bucket that holds something.
-[[gnu::noinline]] void EventQueue::lay_out_instant() {
+[[gnu::hot, gnu::noinline]] void EventQueue::lay_out_instant() {
   const auto fine = static_cast<std::size_t>(std::countr_zero(filled_instants_));
   filled_instants_ &= filled_instants_ - 1;
   instant_ = Time{(open_ << kFineBits) + static_cast<std::int64_t>(fine)};

@@ -197,7 +197,7 @@ void Kernel::count_anew() {
 
 void Kernel::run_top() { run_event(queue_.top()); }
 
-std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
+[[gnu::hot]] std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
   paused_ = false;
   const Time last = std::min(limit, stop);
   const std::uint64_t before = events_;

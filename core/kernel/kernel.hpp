@@ -125,7 +125,8 @@ class alignas(128) Kernel {
 
   Outbox& outbox_to(const Kernel& to);
   void take_in(Outbox& outbox);
-  void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
+  [[gnu::hot]] void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+                         std::uint64_t payload) {
     ensure(at >= now_, "an event before now");
     queue_.push_next(at, source.next(kind), &handler, payload);
   }

@@ -73,7 +73,7 @@ class Memory final : public Endpoint {
       memory_.controller().give_in_extents(std::make_unique<DynamicCapacity>(*params.dynamic_capacity));
   }
 
-  void receive(Message& message) override {
+  [[gnu::hot]] void receive(Message& message) override {
     if (failed_) [[unlikely]]
       return lose(message);
     Endpoint::receive(message);

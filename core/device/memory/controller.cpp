@@ -140,7 +140,7 @@ void MemoryController::start() {
       buffered_ || extents_ || counts_present_ || versions_ || shared_ || failing_ || replicas_;
 }
 
-void MemoryController::receive(Message& message) {
+[[gnu::hot]] void MemoryController::receive(Message& message) {
   if (failing_) [[unlikely]] {
     if (failing_->down()) {  // it had been kept for an earlier one, and its turn comes now
       endpoint().release(message, kernel_.now());
@@ -162,7 +162,7 @@ void MemoryController::receive(Message& message) {
   admit(message, places);
 }
 
-void MemoryController::admit(Message& message, Places& places) {
+[[gnu::hot]] void MemoryController::admit(Message& message, Places& places) {
   const Time now = kernel_.now();
   const Time ready = now + controller_time_;
   if (places.limit) {
@@ -235,7 +235,7 @@ void MemoryController::post(Message& message, Address address, Time ready) {
   answer(message, ready);
 }
 
-void MemoryController::media_done(Message& message, Time at) {
+[[gnu::hot]] void MemoryController::media_done(Message& message, Time at) {
   if (!straight_) [[unlikely]] {
     if (sparing_ && sparing_->media_done(message, at)) return;
     if (atomics_ && atomics_->media_done(message, at)) return;
@@ -269,7 +269,7 @@ bool MemoryController::is_to_be_answered(Message& message) {
   return true;
 }
 
-void MemoryController::answer(Message& message, Time at) {
+[[gnu::hot]] void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes, and to what is in no extent, overtake those of reads that the media have
   // promised for later. What is present is counted up to the instant of its answer, and then a write is
   // durable.

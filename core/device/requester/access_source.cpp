@@ -40,7 +40,7 @@ void AccessSource::begin(Work work, bool may_be_empty) {
 
 // Only some works have answers to follow or timestamps, and only the last access ends the work: these are
 // functions of their own, so that every other access is spared them. Cores often have none to give.
-void AccessSource::fetch(const RequestCount& made, Time now) {
+[[gnu::hot]] void AccessSource::fetch(const RequestCount& made, Time now) {
   const bool may_have_more = reactive_ ? goes_on(made, now) : !enough(made);
   has_next_ = may_have_more && work_.stream->next(next_);
   if (reactive_) [[unlikely]]

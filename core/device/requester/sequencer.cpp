@@ -143,7 +143,7 @@ Time Sequencer::earliest_answer(RemainingTime& left) {
   return may_issue ? std::min(earliest, now() + process_time_) : earliest;
 }
 
-void Sequencer::fetch() {
+[[gnu::hot]] void Sequencer::fetch() {
   source_.fetch(count_, now());
   if (source_.has_next()) {
     if (pages_) [[unlikely]]
@@ -206,7 +206,7 @@ void Sequencer::fetch() {
 }
 
 // Most often it waits for a place, makes one request when one is free, and waits there again.
-void Sequencer::issue_what_can_be_issued() {
+[[gnu::hot]] void Sequencer::issue_what_can_be_issued() {
   while (source_.has_next()) {
     if (pages_) [[unlikely]]
       source_.delay(pages_->busy_until());
@@ -248,7 +248,7 @@ void Sequencer::access_lines(Request& request) {
   }
 }
 
-void Sequencer::access_memory(Request& request) {
+[[gnu::hot]] void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush && !path_.external_cache() && !request.is_copy()) [[unlikely]]
       volatile_flushes_ += check_durable(*this, work(), request.id, request.address, request.brings) ? 0 : 1;
@@ -289,7 +289,7 @@ void Sequencer::read_through(std::uint64_t most) {
   }
 }
 
-void Sequencer::receive(Message& message) {
+[[gnu::hot]] void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
   if (throttle_) [[unlikely]]
     throttle_->observe(message);
@@ -327,7 +327,7 @@ void Sequencer::complete_line(Request& line) {
   queue_.give_back(line);
 }
 
-void Sequencer::complete(Request& request) {
+[[gnu::hot]] void Sequencer::complete(Request& request) {
   const Time now = this->now();
   ensure(request.account.mark() == now, "a request whose time is not accounted for");
   if (shared_ && (request.lines == 1 || request.is_part() || request.is_combined())) [[unlikely]]
@@ -361,7 +361,7 @@ void Sequencer::complete(Request& request) {
   end_if_out_of_work();
 }
 
-void Sequencer::end_if_out_of_work() {
+[[gnu::hot]] void Sequencer::end_if_out_of_work() {
   if (!out_of_work() || ended_ || !count_.counting() || !count_.even()) return;
   ended_ = true;
   observer_->work_ends(now());
@@ -392,7 +392,7 @@ void Sequencer::wake(std::uint8_t kind, std::uint64_t payload) {
   issue_what_can_be_issued();
 }
 
-void Sequencer::go_on_now() {
+[[gnu::hot]] void Sequencer::go_on_now() {
   if (asks_again_) take_made();
   else issue_what_can_be_issued();
   if (past_.used() && !source_.has_next()) past_.drain();

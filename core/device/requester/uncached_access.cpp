@@ -14,7 +14,7 @@ constexpr std::array kOpcodes{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemAtomic
 
 }  // namespace
 
-void send_uncached(Agent& requester, Request& request) {
+[[gnu::hot]] void send_uncached(Agent& requester, Request& request) {
   const AddressMap::DecodedAddress place = place_of(requester, request.id, request.address);
   if (place.coherent() && place.home != place.target)
     request.target = place.target;  // otherwise the home answers

@@ -136,7 +136,7 @@ inline void Bus::pass(Message& message, Direction direction, Time ready) {
   }
 }
 
-void Bus::receive(Message& message) {
+[[gnu::hot]] void Bus::receive(Message& message) {
   const Direction direction = system_context_.goes_downstream(message) ? kDownstream : kUpstream;
   if (!shared_ || wires_[0].unlimited()) {
     pass(message, direction, now());  // first come, first served: its turn is known at once

@@ -30,7 +30,7 @@ class alignas(64) LinkEnd final : public Port {
   void connect(LinkEnd& opposite);
 
   /// Without a transmitter the departure is known on arrival, so that a hop costs one event.
-  void send(Message& message, Time ready) override {
+  [[gnu::hot]] void send(Message& message, Time ready) override {
     if (transmitter_) {
       transmitter_->send(message, ready);
     } else {

@@ -49,7 +49,7 @@ inline void LinkPath::travel(Message& message, Time start) {
   deliver(message, start + port_delays + delay + tail + pipeline);
 }
 
-void LinkPath::depart(Message& message, Time ready) {
+[[gnu::hot]] void LinkPath::depart(Message& message, Time ready) {
   if (!wire_->unlimited()) return take_turn(message, ready);
   // Never busy: messages pass it side by side, in any order.
   const std::uint64_t payload = message.payload();

@@ -121,7 +121,7 @@ inline void Pattern::draw(Access& access) {
   access.continues = false;
 }
 
-bool Pattern::next(Access& access) {
+[[gnu::hot]] bool Pattern::next(Access& access) {
   if (!plain_) return next_of_any(access);
   draw(access);
   return true;

@@ -21,7 +21,7 @@ DramArbiter::DramArbiter(const DramArbiterContext& context)
                  context.timers, context.bus, context.ranks) {}
 
 // What was chosen before stands against the burst alone, if nothing else has changed.
-void DramArbiter::queued(const DramBurst& burst, std::uint32_t again, Clock now) {
+[[gnu::hot]] void DramArbiter::queued(const DramBurst& burst, std::uint32_t again, Clock now) {
   direction_.queued(burst.write);
   const bool known = chosen_ && !powers_down_ &&
                      (choice_.target != burst.bank || choice_.step == DramStep::kRefresh) &&

@@ -49,7 +49,7 @@ class DramArbiter {
   }
 
   /// Nothing may go out before it, as of `now`, unless something changes.
-  const DramChoice& choose(Clock now) {
+  [[gnu::hot]] const DramChoice& choose(Clock now) {
     if (!chosen_) choose_again(now);
     return choice_;
   }

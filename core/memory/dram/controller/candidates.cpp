@@ -51,15 +51,17 @@ inline DramCandidates::BankTime DramCandidates::own_time(DramStep step, const Dr
   ready.add(bank, state.rank, rank, pick.slot, time.own, *time.group);
 }
 
-void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) { work_out(bank, write, now); }
+[[gnu::hot]] void DramCandidates::reconsider(std::uint32_t bank, bool write, Clock now) {
+  work_out(bank, write, now);
+}
 
-void DramCandidates::reconsider(std::uint32_t bank, Clock now) {
+[[gnu::hot]] void DramCandidates::reconsider(std::uint32_t bank, Clock now) {
   work_out(bank, serves_write_, now);
   if (!within_banks_ || unused_.holds(bank, !serves_write_)) return reconsider(bank, !serves_write_, now);
   put_off(bank, now);
 }
 
-void DramCandidates::serve(bool write) {
+[[gnu::hot]] void DramCandidates::serve(bool write) {
   serves_write_ = write;
   for (const std::uint32_t bank : put_off_)
     reconsider(bank, write, std::exchange(changed_[bank], kNeverClock));
@@ -71,7 +73,7 @@ void DramCandidates::ask_again(std::uint32_t bank, Clock now) {
   for (std::uint32_t each = 0; each < changed_.size(); ++each) reconsider(each, now);
 }
 
-DramChoice DramCandidates::of(std::uint32_t bank, bool write, Clock now) const {
+[[gnu::hot]] DramChoice DramCandidates::of(std::uint32_t bank, bool write, Clock now) const {
   const DramReadyLists& ready = ready_[write];
   const DramRank rank = ready.rank(bank);
   if (rank == DramReadyLists::kNone) return {};

@@ -69,7 +69,7 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   return hit + timing_.tRCD + (timing_.tRP & -Clock{stays_open});
 }
 
-Clock DramChannel::arrive(Clock ready, Clock now) {
+[[gnu::hot]] Clock DramChannel::arrive(Clock ready, Clock now) {
   const DramBurst& burst = alone_.entry.burst;
   const Clock rest = burst.write ? 0 : shortest(burst, ready);
   const bool first = arrivals_.empty(burst.write);
@@ -107,7 +107,7 @@ inline DramChannel::Admission DramChannel::next_admission() const {
   return {std::min(read, write), write < read};
 }
 
-void DramChannel::advance(Clock limit) {
+[[gnu::hot]] void DramChannel::advance(Clock limit) {
   if (alone_.waits && advance_alone(limit) && next_due_ >= limit && refresher_.draining() == 0) {
     floor_ = std::max(floor_, limit);
     release_places();
@@ -116,7 +116,7 @@ void DramChannel::advance(Clock limit) {
   advance_queues(limit);
 }
 
-void DramChannel::advance_queues(Clock limit) {
+[[gnu::hot]] void DramChannel::advance_queues(Clock limit) {
   at_rest_.write_down();
   for (;;) {
     release_places();
@@ -175,7 +175,7 @@ bool DramChannel::drain(Clock patience) {
 
 // --- admission -------------------------------------------------------------------------------------------
 
-void DramChannel::admit(bool write) {
+[[gnu::hot]] void DramChannel::admit(bool write) {
   const DramArrival arrival = arrivals_.pop(write, floor_, requesters_.several());
   const DramBurst& burst = arrival.burst;
   const DramQueue::Slot earlier = writes_.may_hold_another(burst) ? queue_.write_to(burst) : DramQueue::kNone;
@@ -232,7 +232,7 @@ void DramChannel::admit(bool write) {
 }
 
 // Opens the row of a burst.
-inline void DramChannel::open_row(DramQueue::Entry& entry, Clock now) {
+[[gnu::hot]] inline void DramChannel::open_row(DramQueue::Entry& entry, Clock now) {
   const std::uint32_t bank = entry.burst.bank;
   if (entry.first == DramQueue::kUntouched) entry.first = now;
   if (entry.outcome == RowOutcome::kHit) entry.outcome = RowOutcome::kMiss;
@@ -244,7 +244,7 @@ inline void DramChannel::open_row(DramQueue::Entry& entry, Clock now) {
 }
 
 // Closes the row that is open instead.
-inline void DramChannel::close_row(DramQueue::Entry& entry, Clock now) {
+[[gnu::hot]] inline void DramChannel::close_row(DramQueue::Entry& entry, Clock now) {
   const std::uint32_t bank = entry.burst.bank;
   if (entry.first == DramQueue::kUntouched) entry.first = now;
   entry.outcome = RowOutcome::kConflict;
@@ -255,7 +255,7 @@ inline void DramChannel::close_row(DramQueue::Entry& entry, Clock now) {
 }
 
 // Reads or writes a burst, which leaves the queue. Returns what the scheduler said to that.
-std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
+[[gnu::hot]] std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
   const DramQueue::Entry entry = queue_.at(slot);
   std::uint32_t again = DramScheduler::kNoBank;
   if (!within_banks_ || slot != queue_.oldest(entry.burst.bank, entry.burst.write)) {
@@ -272,7 +272,7 @@ std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
 }
 
 // `first_use`: of its row since that was opened.
-void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clock now) {
+[[gnu::hot]] void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clock now) {
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
   const bool close = rows_->used(bank, !first_use, now) &&
@@ -381,7 +381,7 @@ void DramChannel::reconsider(const DramRefreshSet& set) {
 }
 
 // Up to `limit`, or until a refresh falls due, when it joins the others. Returns whether nothing else waits.
-bool DramChannel::advance_alone(Clock limit) {
+[[gnu::hot]] bool DramChannel::advance_alone(Clock limit) {
   if (!alone_.admitted) {
     if (alone_.ready > limit) return true;
     if (next_due_ <= alone_.ready || refresher_.draining() != 0) {

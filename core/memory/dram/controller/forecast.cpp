@@ -4,14 +4,14 @@
 
 namespace cxloom {
 
-Clock DramForecast::done_waiting(Clock now, Clock under_way) const {
+[[gnu::hot]] Clock DramForecast::done_waiting(Clock now, Clock under_way) const {
   Clock bound = under_way;
   if (under_way > now + the_.arrivals.least(hit_)) bound = std::min(bound, reads_waiting(now, under_way));
   if (!the_.config.posted_writes || !the_.arrivals.empty(true)) bound = std::min(bound, write_done(now));
   return std::min(bound, kNeverClock);  // clocks after never are no later
 }
 
-Clock DramForecast::reads_waiting(Clock now, Clock under_way) const {
+[[gnu::hot]] Clock DramForecast::reads_waiting(Clock now, Clock under_way) const {
   Clock bound = kNeverClock;
   const Clock command = read_command(now);
   if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
@@ -23,7 +23,7 @@ Clock DramForecast::reads_waiting(Clock now, Clock under_way) const {
   return bound;
 }
 
-Clock DramForecast::write_done(Clock now) const {
+[[gnu::hot]] Clock DramForecast::write_done(Clock now) const {
   const Clock ready = std::max(now, the_.arrivals.ready(true));
   if (!the_.config.posted_writes) {
     return the_.queue.count(true) != 0 ? next_command(now) + write_
@@ -44,7 +44,7 @@ Clock DramForecast::next_command(Clock now) const {
 }
 
 // No read command goes out before this clock.
-Clock DramForecast::read_command(Clock now) const {
+[[gnu::hot]] Clock DramForecast::read_command(Clock now) const {
   const DramTiming& timing = the_.config.device.timing;
   if (the_.refresher.draining() != 0) return now;
   if (holds_back_) return next_command(now);  // it may change its mind after each

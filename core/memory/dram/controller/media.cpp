@@ -164,7 +164,7 @@ inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t burst
   kernel_.schedule(wake_up.at, source_, *this, 0, payload_of(sub_channel));
 }
 
-void DramMedia::access(Message& message, Address address, Time ready) {
+[[gnu::hot]] void DramMedia::access(Message& message, Address address, Time ready) {
   const std::uint64_t begin = address.value();
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
   const std::uint64_t first = begin >> burst_bits_;
@@ -198,7 +198,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   sub_channel.others.push_back(sub_channel.next);
 }
 
-void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+[[gnu::hot]] void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   auto& sub_channel = object_of<SubChannel>(payload);
   const Clock now = sub_channel.next.clock;
   sub_channel.next = {};

@@ -78,7 +78,7 @@ void DramTimers::precharge_all(std::uint32_t rank, Clock now) {
   push(ranks_[rank].precharge, now + timing_.tPPD);
 }
 
-void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
+[[gnu::hot]] void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
   Bank& bank = banks_[index];
   Rank& rank = ranks_[bank.rank];
   bank.row = row;
@@ -108,7 +108,7 @@ void DramTimers::refresh_in_stack(const Rank& own, Clock until) {
   }
 }
 
-void DramTimers::precharge(std::uint32_t index, Clock now) {
+[[gnu::hot]] void DramTimers::precharge(std::uint32_t index, Clock now) {
   Bank& bank = banks_[index];
   close(bank, now + timing_.tRP);
   push(ranks_[bank.rank].precharge, now + timing_.tPPD);
@@ -137,7 +137,7 @@ void DramTimers::column_of_pseudo_channels(const Rank& own, bool write, Clock en
   }
 }
 
-void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
+[[gnu::hot]] void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
   Bank& bank = banks_[index];
   Group& group = groups_[bank.group];
   const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data

@@ -14,7 +14,7 @@ void FrFcfsParams::describe(Schema<FrFcfsParams>& schema) {
       .source("Rixner et al., ISCA 2000; Mutlu and Moscibroda, MICRO-40");
 }
 
-DramPick FrFcfs::pick(DramQueue::Slot oldest, std::int64_t row, Clock now) {
+[[gnu::hot]] DramPick FrFcfs::pick(DramQueue::Slot oldest, std::int64_t row, Clock now) {
   if (row == DramTimers::kClosed) return {oldest};
   DramQueue::Slot hit = oldest;
   while (hit != DramQueue::kNone && queue_.at(hit).burst.row != row) hit = queue_.at(hit).next;

@@ -36,7 +36,7 @@ void TagArray::erase(Slot slot) {
   const LineAddress line = this->line(slot);
   const std::uint32_t set = set_of(line);
   if (pins_.pinned(slot)) unpin(slot);
-  if (indexed_) index_.erase(line, slot);
+  if (indexed_) leave_index(slot);
   tags_[slot] = kNoLine;
   order_.freed(set, slot);
   if (listens_) policy_->freed(set, slot, line, *this);

@@ -136,7 +136,7 @@ class TagArray {
     const Slot slot = room ? order_.first(set) : victim;
     if (room) ++occupied_;
     if (indexed_) {
-      if (!room) index_.erase(this->line(slot), slot);
+      if (!room) leave_index(slot);
       index_.insert(line, slot);
     }
     tags_[slot] = tag_of(line);
@@ -150,6 +150,9 @@ class TagArray {
 
   static std::uint64_t tag_of(LineAddress line) { return line.number() + 1; }
   bool free(Slot slot) const { return tags_[slot] == kNoLine; }
+  void leave_index(Slot slot) {
+    index_.erase(line(slot), slot, [this](Slot other) { return line(other); });
+  }
   [[noreturn]] void refuse(std::uint32_t set, Slot victim) const;
 
   std::uint32_t ways_;

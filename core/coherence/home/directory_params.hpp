@@ -21,7 +21,7 @@ struct DirectoryParams {
 
   /// The memory that its filter takes.
   static void estimate_filter(const LineFilterParams& filter, MemoryEstimate& memory) {
-    constexpr std::uint32_t kPeers = 64;  // how many caches there are is not known yet
+    constexpr std::uint32_t kPeers = 63;  // how many caches there are is not known yet: a word of them
     memory.add_below("filter", [&](MemoryEstimate& inside) {
       inside.add("entries", std::to_string(filter.entries), 1, SnoopFilter::bytes(filter, kPeers));
     });

@@ -115,24 +115,21 @@ SnoopFilter::SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, c
     : tags_(params.policy, policies, context_of(params, random)),
       blocks_(blocks_of(params)),
       peers_(peers),
-      words_(words_of(peers)),
-      states_(params.entries),
-      owners_(std::size_t{params.entries} * words_) {
+      bits_(params.entries, peers) {
   tags_.allow_pins();
 }
 
 std::uint64_t SnoopFilter::bytes(const LineFilterParams& params, std::uint32_t peers) {
   const std::uint64_t entries = params.entries;
   const std::uint32_t ways = ways_of(params);
-  const std::uint64_t of_entry = sizeof(FilterState) + words_of(peers) * sizeof(std::uint64_t);
   return TagArray::bytes(entries / ways, ways) + SlotPins::bytes(entries / ways, entries) +
-         entries * of_entry;
+         EntryBits::bytes(entries, peers);
 }
 
 Slot SnoopFilter::insert(LineAddress line, FilterState state) {
   assert(find(line) == kNoSlot && has_room(line));
   const Slot slot = tags_.place(line, kNoSlot);
-  states_[slot] = state;
+  set_state(slot, state);
   clear_owners(slot);
   return slot;
 }
@@ -161,10 +158,6 @@ SnoopFilter::Victims SnoopFilter::victims_for(LineAddress line) {
   const LineBlock block = block_around(blocks_, tags_.line(victim), can_leave);
   for (std::uint32_t i = 0; i < block.lines; ++i) victims.push(find(LineAddress{block.first.number() + i}));
   return victims;
-}
-
-void SnoopFilter::clear_owners(Slot slot) {
-  for (std::uint32_t i = 0; i < words_; ++i) owners_[first_word(slot) + i] = 0;
 }
 
 std::vector<Slot> SnoopFilter::owned_by(std::uint32_t peer) const {

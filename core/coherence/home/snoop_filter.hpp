@@ -3,16 +3,13 @@
 #pragma once
 
 #include <array>
-#include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "base/parameters.hpp"
-#include "base/prefetch.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "base/zeroed_array.hpp"
+#include "coherence/home/entry_bits.hpp"
 #include "tags/line_block.hpp"
 #include "tags/tag_array.hpp"
 
@@ -83,8 +80,7 @@ class SnoopFilter {
     if (foreseen_ != kNoSlot) tags_.foresee_neighbours(foreseen_);
     foreseen_ = tags_.foresee_slot(line);
     if (foreseen_ == kNoSlot) return;
-    prefetch(&states_[foreseen_]);
-    prefetch(&owners_[first_word(foreseen_)]);
+    bits_.foresee(foreseen_);
   }
   LineAddress line(Slot slot) const { return tags_.line(slot); }
   /// Counts as a use of the entry.
@@ -109,55 +105,32 @@ class SnoopFilter {
   void unpin(Slot slot) { tags_.unpin(slot); }
   bool pinned(Slot slot) const { return tags_.pinned(slot); }
 
-  FilterState state(Slot slot) const { return states_[slot]; }
-  void set_state(Slot slot, FilterState state) { states_[slot] = state; }
+  FilterState state(Slot slot) const {
+    return bits_.state(slot) ? FilterState::kExclusive : FilterState::kShared;
+  }
+  void set_state(Slot slot, FilterState state) { bits_.set_state(slot, state == FilterState::kExclusive); }
 
-  void add_owner(Slot slot, std::uint32_t peer) { word(slot, peer) |= bit(peer); }
-  void remove_owner(Slot slot, std::uint32_t peer) { word(slot, peer) &= ~bit(peer); }
-  void clear_owners(Slot slot);
-  bool has_owner(Slot slot, std::uint32_t peer) const {
-    return (owners_[first_word(slot) + peer / kBits] & bit(peer)) != 0;
-  }
-  bool has_owners(Slot slot) const { return has_owners_without(slot, 0, 0); }
+  void add_owner(Slot slot, std::uint32_t peer) { bits_.set_owner(slot, peer, true); }
+  void remove_owner(Slot slot, std::uint32_t peer) { bits_.set_owner(slot, peer, false); }
+  void clear_owners(Slot slot) { bits_.clear_owners(slot); }
+  bool has_owner(Slot slot, std::uint32_t peer) const { return bits_.owner(slot, peer); }
+  bool has_owners(Slot slot) const { return bits_.has_owners(slot); }
   /// No peer but this one is an owner, and this one may be none.
-  bool owned_by_none_but(Slot slot, std::uint32_t peer) const {
-    return !has_owners_without(slot, peer / kBits, bit(peer));
-  }
+  bool owned_by_none_but(Slot slot, std::uint32_t peer) const { return bits_.owned_by_none_but(slot, peer); }
   /// The entries that a peer is an owner of.
   std::vector<Slot> owned_by(std::uint32_t peer) const;
   /// Calls `visit(peer)` for each owner, the lowest number first. It may change the owners of the entry.
   template <class Visit>
   void for_each_owner(Slot slot, Visit&& visit) const {
-    for (std::uint32_t i = 0; i < words_; ++i) {
-      for (std::uint64_t left = owners_[first_word(slot) + i]; left != 0; left &= left - 1)
-        visit(i * kBits + static_cast<std::uint32_t>(std::countr_zero(left)));
-    }
+    bits_.for_each_owner(slot, std::forward<Visit>(visit));
   }
 
  private:
-  static constexpr std::uint32_t kBits = 64;
-
-  static std::uint32_t words_of(std::uint32_t peers) { return (peers + kBits - 1) / kBits; }
-  static std::uint64_t bit(std::uint32_t peer) { return std::uint64_t{1} << (peer % kBits); }
-  std::size_t first_word(Slot slot) const { return std::size_t{slot} * words_; }
-  std::uint64_t& word(Slot slot, std::uint32_t peer) { return owners_[first_word(slot) + peer / kBits]; }
-
-  // Owners in `without`, which is a word of them, do not count.
-  bool has_owners_without(Slot slot, std::uint32_t word_without, std::uint64_t without) const {
-    for (std::uint32_t i = 0; i < words_; ++i) {
-      if ((owners_[first_word(slot) + i] & (i == word_without ? ~without : ~std::uint64_t{0})) != 0)
-        return true;
-    }
-    return false;
-  }
-
   TagArray tags_;
   BlockRule blocks_;
   std::uint32_t peers_;
-  std::uint32_t words_;  // of owners, for each entry
   Slot foreseen_ = kNoSlot;
-  ZeroedArray<FilterState> states_;
-  ZeroedArray<std::uint64_t> owners_;  // a bit for each peer
+  EntryBits bits_;
 };
 
 }  // namespace cxloom

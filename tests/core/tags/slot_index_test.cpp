@@ -26,7 +26,7 @@ TEST(SlotIndex, FindsWhatAMapFinds) {
     // No two of these lines have one hash.
     ASSERT_EQ(index.likely(LineAddress{line}), known == reference.end() ? kNoSlot : known->second);
     if (known != reference.end()) {
-      index.erase(LineAddress{line}, known->second);
+      index.erase(LineAddress{line}, known->second, [&](Slot slot) { return LineAddress{tags[slot] - 1}; });
       tags[known->second] = 0;
       free.push_back(known->second);
       reference.erase(known);

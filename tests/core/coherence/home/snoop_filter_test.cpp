@@ -417,9 +417,11 @@ TEST(SnoopFilterParams, AreCheckedForThoseWhoSetThemInCodeToo) {
 // --- memory ----------------------------------------------------------------------------------------------
 
 TEST(SnoopFilter, AMillionEntriesTakeLittleMemory) {
-  EXPECT_LT(SnoopFilter::bytes(params(1'000'000, 0), 64), 55'000'000U);
-  // A word more of owners is eight bytes per entry.
-  EXPECT_EQ(SnoopFilter::bytes(params(1'000'000, 0), 65) - SnoopFilter::bytes(params(1'000'000, 0), 64),
+  EXPECT_LT(SnoopFilter::bytes(params(1'000'000, 0), 63), 45'000'000U);
+  // The state and one owner are two bits, and with 63 owners a word. A word more is eight bytes.
+  EXPECT_EQ(SnoopFilter::bytes(params(1'000'000, 0), 63) - SnoopFilter::bytes(params(1'000'000, 0), 1),
+            7'750'000U);
+  EXPECT_EQ(SnoopFilter::bytes(params(1'000'000, 0), 64) - SnoopFilter::bytes(params(1'000'000, 0), 63),
             8'000'000U);
 }
 

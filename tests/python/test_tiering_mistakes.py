@@ -111,7 +111,7 @@ def test_looks_that_take_nothing_of_the_program_starve_it_not(
         (HOT.replace("every: 10", "every: 0"), "every", "at least 1"),
         (HOT.replace("hot: 2", "hot: 0"), "hot", "at least 1"),
         (HOT.replace("8KiB", "68KiB"), "keep_free", "at most 64KiB, which near has"),
-        ("autonuma", "scan_size", "at most 1088KiB, which near and far have together"),
+        (LINUX.replace("64KiB", "2MiB"), "scan_size", "at most 1088KiB, which near and far have together"),
         (LINUX.replace("1us", "0ns"), "period_floor", "at least 1ps"),
         (LINUX.replace("64KiB", "0B"), "scan_size", "at least 1B"),
         (
@@ -129,7 +129,7 @@ def test_looks_that_take_nothing_of_the_program_starve_it_not(
         (MODE_2.replace("}", ", high_watermark: 0.5}"), "promo_watermark", "is below high_watermark"),
         (TPP.replace("10us}", "0ns}"), "demotion_pause", "at least 1ps"),
         (TPP.replace("0.02", "-1"), "demote_below", "at least 0"),
-        ("hemem", "keep_free", "at most 64KiB, which near has"),
+        ("hemem", "keep_free", "found: 1GiB, the default\n  allowed: at most 64KiB, which near has"),
         ("{kind: hemem, keep_free: 8KiB, cool: 8}", "cool", "no page would be hot"),
         ("{kind: hemem, keep_free: 8KiB, period: 0ns}", "period", "at least 1ps"),
         ("{kind: oracle, foresees: 0}", "foresees", "at least 1"),
@@ -150,6 +150,21 @@ def test_all_there_is_may_be_scanned_and_kept_free(cxloom: Callable[..., Any], t
     for policy in (KIND.replace("64KiB", "1088KiB"), HOT.replace("8KiB", "64KiB")):
         spec.write_text(SPEC.replace(KIND, policy))
         assert cxloom("run", str(spec)).code == 0
+
+
+def test_a_default_above_all_memory_scans_all_of_it(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    """Linux scans 256 MB at a time at most, which nobody has to write in a system of one."""
+    found = {}
+    for size in ("", "scan_size: 1088KiB, ", "scan_size: 256MiB, ", "scan_size: 4KiB, "):
+        policy = LINUX.replace("scan_size: 64KiB, ", size)
+        text = SPEC.replace(KIND, policy).replace("requests: 100", "requests: 9000")
+        (tmp_path / "spec.yaml").write_text(text.replace("footprint: 64KiB", "footprint: 256KiB"))
+        done = cxloom("run", str(tmp_path / "spec.yaml"), "--json", "--quiet")
+        assert done.code == 0, done.err
+        found[size] = json.loads(done.out)["per_requester"]["host"]
+    default, all_of_it, written, little = found.values()
+    assert default == all_of_it == written
+    assert default["tiering"]["faults"] > little["tiering"]["faults"] > 0
 
 
 def test_physical_addresses_do_not_drop_it(cxloom: Callable[..., Any], tmp_path: Path) -> None:

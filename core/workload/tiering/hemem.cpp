@@ -48,7 +48,8 @@ HeMem::HeMem(const Params& params, const TieringContext& context)
       order_(nearest_first(context.nodes)),
       limit_(params.rate_limit, params.period - Time{1}) {
   refuse_equally_near(context);
-  refuse_above("keep_free", params.keep_free, std::span(context.nodes).subspan(order_.front(), 1), context);
+  refuse_above("keep_free", params.keep_free, Params{}.keep_free,
+               std::span(context.nodes).subspan(order_.front(), 1), context);
 }
 
 HeMem::Counts& HeMem::counts_of(std::uint64_t page) {

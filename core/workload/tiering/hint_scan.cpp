@@ -19,7 +19,10 @@ HintScan::HintScan(const HintScanParams& params, const TieringContext& context, 
       nearest_(nearest_first(context.nodes).front()),
       of_(of) {
   refuse_equally_near(context);
-  refuse_above("scan_size", params.scan_size, context.nodes, context);
+  // The default is Linux's most: where all pages are fewer, a scan has all of them, as there.
+  const Bytes by_default = HintScanParams{}.scan_size;
+  if (params.scan_size != by_default)
+    refuse_above("scan_size", params.scan_size, by_default, context.nodes, context);
 }
 
 std::int64_t HintScan::windows(const TieredPages& pages) const {

@@ -48,7 +48,8 @@ class HotPages final : public TieringPolicy {
         nodes_(context.nodes),
         order_(nearest_first(context.nodes)) {
     refuse_equally_near(context);
-    refuse_above("keep_free", params.keep_free, std::span(context.nodes).subspan(order_.front(), 1), context);
+    refuse_above("keep_free", params.keep_free, Params{}.keep_free,
+                 std::span(context.nodes).subspan(order_.front(), 1), context);
   }
 
   TieringSources sources() const override {

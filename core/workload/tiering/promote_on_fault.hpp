@@ -35,7 +35,7 @@ class PromoteOnFault final : public TieringPolicy {
         nodes_(context.nodes),
         order_(nearest_first(context.nodes)) {
     refuse_equally_near(context);
-    refuse_above("scan", params.scan, context.nodes, context);
+    refuse_above("scan", params.scan, Params{}.scan, context.nodes, context);
   }
 
   TieringSources sources() const override { return {.hint_faults = true, .period = period_}; }

@@ -28,14 +28,14 @@ std::string all_names(std::span<const NumaNode> nodes) {
 
 }  // namespace
 
-void refuse_above(const char* key, Bytes bytes, std::span<const NumaNode> nodes,
+void refuse_above(const char* key, Bytes bytes, Bytes by_default, std::span<const NumaNode> nodes,
                   const TieringContext& context) {
   std::uint64_t pages = 0;
   for (const NumaNode& node : nodes) pages += count_of(node.frames);
   const Bytes most{pages * context.page.count()};
   if (bytes <= most) return;
   throw InputError({"more than there is",
-                    to_text(bytes),
+                    to_text(bytes) + (bytes == by_default ? ", the default" : ""),
                     "at most " + to_text(most) + ", which " + all_names(nodes) +
                         (nodes.size() == 1 ? " has" : " have together"),
                     {},

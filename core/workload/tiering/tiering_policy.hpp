@@ -23,8 +23,9 @@ struct TieringContext {
   Bytes page;
 };
 
-/// Throws InputError, with that key, for more bytes than these of the nodes hold in whole pages.
-void refuse_above(const char* key, Bytes bytes, std::span<const NumaNode> nodes,
+/// Throws InputError, with that key, for more bytes than these of the nodes hold in whole pages. It says of
+/// the default that it is that, as nobody may have written it.
+void refuse_above(const char* key, Bytes bytes, Bytes by_default, std::span<const NumaNode> nodes,
                   const TieringContext& context);
 
 /// Throws InputError where all nodes are as near: no page has a nearer one to go to.

@@ -231,6 +231,24 @@ def test_series_are_those_of_the_table(results: Path) -> None:
             assert np.allclose(values, rows[column] * scale, atol=1e-4)
 
 
+def test_a_full_wire_of_half_duplex_is_full_over_time() -> None:
+    """Both directions take turns: each has half of the wire, and no time is left."""
+    system = cx.System("half")
+    system.host("host", queue=64).bus("bus", bandwidth="16GB/s", duplex="half")
+    system.memory("mem", capacity="1GiB", media={"kind": "fixed", "latency": "45ns"})
+    system.connect("host", "bus", bandwidth="16GB/s", duplex="half").connect("bus", "mem")
+    system.map("mem")
+    system.workload("host", pattern="random", reads="50%", requests=4000, footprint="1GiB")
+    system.outputs(series="1us")
+    found = {each.key: each for each in series_of(cx.run(system, seed=1))}
+    busy = found["busy"].curves
+    assert list(busy) == ["bus", "host-bus"]
+    for _, values in busy.values():
+        assert np.mean(values[1:-2]) == pytest.approx(100, abs=0.5)
+        assert max(values) <= 100
+    assert {"host->bus", "bus upstream"} <= set(found["queues"].curves)
+
+
 def test_every_direction_and_device_is_in_the_tables(page: str, results: Path) -> None:
     summary = cx.Result.load(results).summary
     text = Page(page).text

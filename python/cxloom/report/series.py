@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cxloom.base.buses import buses, ways_of
 from cxloom.base.errors import InputError
+from cxloom.base.words import direction_name
 from cxloom.display.numbers import duration
 from cxloom.results.result import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cxloom.base.summary import Summary
 
 _MOST = 6
 """Curves in a plot."""
@@ -68,6 +76,8 @@ def series_of(result: Result) -> list[Series]:
         ),
     ):
         rows = frame.filter(of).drop_nulls(column)
+        if key == "busy":
+            rows = busy_of_wires(rows, result.summary)
         order = (
             rows.group_by("name")
             .agg(pl.col(column).mean())
@@ -81,6 +91,32 @@ def series_of(result: Result) -> list[Series]:
         if curves:
             found.append(Series(key, title, y, unit, curves))
     return found
+
+
+def busy_of_wires(rows: pl.DataFrame, summary: Summary) -> pl.DataFrame:
+    """Rows of `time_ps`, `name` and `utilization` with one wire of half duplex for both of its directions.
+
+    Each direction has its own share of the wire; together they are what is taken of it, as in the tables of the run,
+    but for the time of turning, which is not recorded over time.
+    """
+    import polars as pl
+
+    wires = {
+        direction_name(link, name): link
+        for link, ways in summary["per_link"].items()
+        for name, values in ways.items()
+        if "turnaround" in values
+    }
+    for name, bus in buses(summary).items():
+        if "turnaround" in bus:
+            wires |= {f"{name} {way.name}": name for way in ways_of(bus)}
+    if not wires:
+        return rows
+    return (
+        rows.with_columns(pl.col("name").replace(wires))
+        .group_by("name", "time_ps", maintain_order=True)
+        .agg(pl.col("utilization").sum().clip(0, 1))
+    )
 
 
 def _curve(rows: object, column: str, scale: float, time: float) -> tuple[list[float], list[float]]:

@@ -148,6 +148,16 @@ def test_work_of_the_system_is_left_out_and_its_seed_kept() -> None:
     assert spec["devices"]["gpu"]["streams"] == 2
 
 
+def test_work_that_is_left_out_is_said() -> None:
+    """A busy neighbour slows nothing of the plan, which runs without it."""
+    [note] = [each for each in played(step()).notes if "alone" in each]
+    assert note == "the plan runs alone, without the workload of host"
+    with_tasks = cx.System.from_yaml(written(step().task_graph(), target(system(), scale=4096)))
+    assert target(with_tasks).left_out == ("its tasks",)
+    idle = system().set("workload", None)
+    assert not [each for each in cx.simulate_plan(step(), idle, scale=4096).notes if "alone" in each]
+
+
 def test_the_ways_of_messages_are_those_of_the_system() -> None:
     """The shortest way to memory has 8 GB/s, and the one of least latency 128: only the window of a run is dropped."""
     kept = {"route_by": "latency", "routing": "adaptive", "livelock_deliveries": 1_000_000}

@@ -80,6 +80,8 @@ class Beside:
     """What bytes, operations and times were divided by; the seconds here are those of the whole."""
     tasks: SummaryTasks
     """`tasks` of the summary."""
+    left_out: tuple[str, ...] = ()
+    """Work of the system that the plan replaced, in words."""
 
     @property
     def plan_s(self) -> float:
@@ -134,11 +136,13 @@ class Beside:
             for task in self.planned.graph.tasks
             if task.kind in ("copy", "kernel") and 0 < task.amount < least
         }
+        notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
         if self.scale == 1 or not short:
-            return []
+            return notes
         return [
+            *notes,
             f"latencies are not divided by {self.scale}, so that what moves less than {SHORTEST} lines then takes too "
-            f"long: {', '.join(sorted(short))}; a smaller --scale has less of it"
+            f"long: {', '.join(sorted(short))}; a smaller --scale has less of it",
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -202,7 +206,7 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     spec = spec_of(graph, on)
     with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
-    return Beside(play(graph), spec, on.scale_of(graph), result.summary["tasks"])
+    return Beside(play(graph), spec, on.scale_of(graph), result.summary["tasks"], on.left_out)
 
 
 def simulate_plan(

@@ -47,6 +47,8 @@ class Target:
     """Where objects are, by their names, as `addresses` of the spec says it; of '' all others."""
     scale: int = 0
     """Bytes, operations and times are divided by it; 0: so that at most `MOST_LINES` lines move."""
+    left_out: tuple[str, ...] = ()
+    """Work that the system has and a plan replaces: 'the workload of host0', 'its tasks'."""
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -121,7 +123,15 @@ def target(
         )
     if scale is not None and scale < 1:
         raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
-    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0)
+    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0, _work_of(system))
+
+
+def _work_of(system: System) -> tuple[str, ...]:
+    """What of a system's work a plan replaces, in words."""
+    spec = system.resolve().plain()
+    names = [name for name, work in (spec.get("workload") or {}).items() if work is not None]
+    found = [f"the workload of {listed(names, word='and')}"] if names else []
+    return (*found, *(["its tasks"] if spec.get("tasks") else []))
 
 
 def _without_work(system: System) -> Resolved:

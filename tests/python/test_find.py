@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cxloom as cx
+from cxloom.spec.override import Override
 from cxloom.sweeping.condition import Condition
 from cxloom.sweeping.find import Found, search
 from cxloom.sweeping.random_points import Draws
@@ -256,3 +257,25 @@ def test_what_runs_say_of_themselves_is_said(look: Call) -> None:
     event = "events=[{at: 1s, fail: {device: mem}}]"
     found = json.loads(look("devices.host.queue=1..4", "latency < 100ns", "--set", event, "--json").out)
     assert any("did not happen: the run ended before" in note for note in found["notes"])
+
+
+def test_a_limit_in_overload_is_said_to_be_one_of_so_many_requests(file: Path) -> None:
+    """A read at a time, of 140 ns, is 7.14 million a second: of 10 million each waits 40 ns longer than the last.
+
+    Twice the requests wait twice as long: 5 us are no limit of the system. What it moves is one."""
+    vary = "workload.host.rate=1M/s..20M/s"
+    values = []
+    for count in (2000, 4000):
+        found = cx.find(
+            file, vary, "latency < 5us", overrides=[Override.parse(f"workload.host.requests={count}")]
+        )
+        assert found.last is not None
+        values.append(float(str(found.last.value).removesuffix("M/s")))
+        [note] = [each for each in found.notes if "number of requests" in each]
+        assert note.startswith("with ")
+        assert ": if the system is overloaded there, latency_ns.mean grows for as long as it runs" in note
+    assert values[0] > values[1] > 1000 / 140
+    moved = cx.find(file, vary, "bandwidth < 0.4GB/s")
+    assert moved.last is not None
+    assert float(str(moved.last.value).removesuffix("M/s")) == pytest.approx(0.4 / 64 * 1000, rel=0.02)
+    assert not [each for each in moved.notes if "number of requests" in each]

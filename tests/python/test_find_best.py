@@ -106,6 +106,20 @@ def test_what_is_least() -> None:
     )
 
 
+def test_a_best_in_overload_is_said_to_be_one_of_so_many_requests() -> None:
+    """A read at a time, of 140 ns, is 7.14 million a second: of 20 million all wait, as long as there are requests."""
+    system, vary = cx.System.from_yaml(SPEC.replace("300", "2000")), "workload.host.rate=1M/s..20M/s"
+    rate = vary.partition("=")[0]
+    found = cx.find(system, [vary], "latency < 500us", maximise=rate, trials=8, jobs=1)
+    assert found.best is not None
+    assert found.best.value == 20 > 1000 / 140
+    assert "latency_ns.mean would be greater with more requests" in " ".join(found.notes)
+    settled = cx.find(system, [vary], "latency < 141ns", maximise=rate, trials=8, jobs=1)
+    moved = cx.find(system, [vary], "bandwidth < 0.5GB/s", maximise=rate, trials=8, jobs=1)
+    for each in (settled, moved):
+        assert "more requests" not in " ".join(note for note in each.notes if "best" in note)
+
+
 def test_one_of_a_list_is_chosen() -> None:
     found = best_of(["links[*].delay=90ns,5ns,40ns", QUEUE], [], trials=32, minimise="latency")
     assert found.settings["links[*].delay"] == "5ns"

@@ -56,6 +56,11 @@ class Measure:
         """Its unit, by the end of its name: ns, GB/s or B; nothing for a number."""
         return next((unit for _, unit, _ in _units(self.path)), "")
 
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is bytes in a time, which an overloaded system has at its most, however long it runs."""
+        return self.unit == "GB/s"
+
     def of(self, summary: Mapping[str, Any]) -> float:
         """Its value for a run; NaN where it is unknown. Raises InputError if there is no such measure."""
         found: Any = summary

@@ -53,6 +53,8 @@ class Found(ShowsItself):
     tried: tuple[Tried, ...]
     of_runs: tuple[str, ...] = ()
     """What the runs say of themselves."""
+    unsteady: frozenset[Any] = frozenset()
+    """The values whose run was not stationary."""
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -116,11 +118,26 @@ class Found(ShowsItself):
             notes.append(
                 f"the condition changes more than once, behind {places}: only the first was looked at closely"
             )
+        notes += self._moves_with_length
         unfinished = [tried for tried in self.tried if tried.error is not None]
         if unfinished:
             which, why = unfinished[0].value, unfinished[0].error
             notes.append(f"with {which} there is no result, so that the condition does not hold: {why}")
         return [*notes, *self.of_runs]
+
+    @property
+    def _moves_with_length(self) -> list[str]:
+        """A note where the limit is one of runs that were not stationary: in an overloaded system latencies and queues
+        grow for as long as requests come, rates do not."""
+        if not self.changes or self.condition.measure.is_rate:
+            return []
+        beside = (each.value for each in self.tried[self.changes[0] :][:2])
+        if not (unsteady := [str(value) for value in beside if value in self.unsteady]):
+            return []
+        return [
+            f"with {' and '.join(unsteady)} the run was not stationary: if the system is overloaded there, "
+            f"{self.condition.path} grows for as long as it runs, and the limit is one of this number of requests"
+        ]
 
     def frame(self) -> pl.DataFrame:
         """A row for each value that was tried, in the order of the range: the value, under its path; the measure of the
@@ -322,15 +339,22 @@ def _paths(draws: Sequence[Draws]) -> list[str]:
 def _divided(runs: Runs, draws: Draws, condition: Condition) -> Found:
     """Where the condition changes on the range, by runs."""
     rounds = itertools.count()
+    unsteady: set[Any] = set()
 
     def outcomes(values: Sequence[Any]) -> list[Outcome]:
         found = runs.at([{draws.path: value} for value in values], is_first=next(rounds) == 0)
+        unsteady.update(
+            value
+            for value, run in zip(values, found, strict=True)
+            if run.summary is not None and run.summary["stationary"] is False
+        )
         return [
             (math.nan, run.error) if run.summary is None else (condition.measured(run.summary), None)
             for run in found
         ]
 
-    return search(draws, condition, outcomes, at_once=max(2, runs.runner.at_once))
+    found = search(draws, condition, outcomes, at_once=max(2, runs.runner.at_once))
+    return replace(found, unsteady=frozenset(unsteady))
 
 
 Outcome = tuple[float, str | None]

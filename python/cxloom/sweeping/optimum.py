@@ -18,6 +18,7 @@ from cxloom.base.errors import InputError
 from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
+from cxloom.spec.names import listed
 from cxloom.sweeping.condition import Condition, Measure
 from cxloom.sweeping.random_points import Draws
 from cxloom.sweeping.runs import Run, Runs
@@ -98,6 +99,8 @@ class Trial:
     holds: bool
     """Whether all conditions do."""
     error: str | None
+    unsteady: bool = False
+    """Whether its run was not stationary."""
 
 
 @dataclass(frozen=True)
@@ -168,12 +171,25 @@ class Optimum(ShowsItself):
                 notes.append(
                     f"{' and '.join(ends)} is the end of its range: a wider one may have better values"
                 )
+            if best.unsteady and (grow := [each.path for each in self._measures if not each.is_rate]):
+                notes.append(
+                    "the run of the best was not stationary: if the system is overloaded there, "
+                    f"{listed(dict.fromkeys(grow), word='and')} would be greater with more requests"
+                )
         if (count := len(self._ranked())) > _SHOWN:
             notes.append(f"the table has the best {_SHOWN} of {count} points with a result; --json has all")
         failed = [each for each in self.tried if each.error is not None]
         if failed:
             notes.append(f"{counted(len(failed), 'point')} without a result, the first: {failed[0].error}")
         return [*notes, *self.of_runs]
+
+    @property
+    def _measures(self) -> list[Measure]:
+        """What is measured of each point."""
+        return [
+            *([self.goal.measure] if self.goal.measure is not None else []),
+            *(each.measure for each in self.conditions),
+        ]
 
     def frame(self) -> pl.DataFrame:
         """A row for each point, in the order in which they were tried: the values, under their paths; the goal and the
@@ -360,7 +376,7 @@ def _told(
         asked.set_constraint(str(at), condition.excess(each))
     study.tell(asked, value)
     holds = all(condition.holds(each) for condition, each in zip(conditions, measured, strict=True))
-    return Trial(settings, value, measured, holds, None)
+    return Trial(settings, value, measured, holds, None, run.summary.get("stationary") is False)
 
 
 def _known(value: float) -> float | None:

@@ -112,12 +112,28 @@ def test_a_best_in_overload_is_said_to_be_one_of_so_many_requests() -> None:
     rate = vary.partition("=")[0]
     found = cx.find(system, [vary], "latency < 500us", maximise=rate, trials=8, jobs=1)
     assert found.best is not None
-    assert found.best.value == 20 > 1000 / 140
+    assert found.best.value == 20e6 > 1e9 / 140
     assert "latency_ns.mean would be greater with more requests" in " ".join(found.notes)
     settled = cx.find(system, [vary], "latency < 141ns", maximise=rate, trials=8, jobs=1)
     moved = cx.find(system, [vary], "bandwidth < 0.5GB/s", maximise=rate, trials=8, jobs=1)
     for each in (settled, moved):
         assert "more requests" not in " ".join(note for note in each.notes if "best" in note)
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "greatest"),
+    [
+        ("workload.host.rate=500k/s,20M/s,3M/s", "500k/s", "20M/s"),
+        ("links[*].delay=900ps,40ns,0.5us", "900ps", "0.5us"),
+        ("workload.host.footprint=512KiB,1MiB,3MiB", "512KiB", "3MiB"),
+    ],
+)
+def test_values_of_several_units_are_in_the_order_of_what_they_are(
+    values: str, least: str, greatest: str
+) -> None:
+    system, path = cx.System.from_yaml(SPEC), values.partition("=")[0]
+    assert cx.find(system, [values], maximise=path, trials=6, jobs=1).settings == {path: greatest}
+    assert cx.find(system, [values], minimise=path, trials=6, jobs=1).settings == {path: least}
 
 
 def test_one_of_a_list_is_chosen() -> None:

@@ -19,6 +19,7 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
 from cxloom.spec.names import listed
+from cxloom.spec.parts import quantity
 from cxloom.sweeping.condition import Condition, Measure
 from cxloom.sweeping.random_points import Draws
 from cxloom.sweeping.runs import Run, Runs
@@ -75,9 +76,19 @@ class Goal:
 
 
 def number_of(value: Any) -> float:
-    """A value that is varied as a number: that of a quantity in its unit. Raises InputError if it is none."""
+    """A value that is varied as a number: of a time ns, else bytes, bytes a second or events a second.
+
+    Of all else, such as a share, it is the number before its unit. Raises InputError if it is none.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
+    for kind in ("time", "bytes", "bandwidth", "frequency"):
+        try:
+            number = quantity(kind, value)
+        except InputError:
+            continue  # of another kind
+        if math.isfinite(number):
+            return number
     match = _QUANTITY.fullmatch(str(value))
     if match is None:
         raise InputError(

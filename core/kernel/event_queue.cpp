@@ -10,7 +10,7 @@
 
 namespace cxloom {
 
-EventQueue::EventQueue() : buckets_(kNoBucket + 1, kNone) { grow(); }
+EventQueue::EventQueue() : buckets_(kBuckets, kNone) { grow(); }
 
 void EventQueue::grow() {
   const std::size_t old = events_.size();

@@ -94,8 +94,6 @@ class EventQueue {
   static constexpr std::uint32_t kFineMask = (1U << kFineBits) - 1;
   static constexpr unsigned kTurnBits = 15;
   static constexpr std::int64_t kBuckets = std::int64_t{1} << kTurnBits;  // a horizon of 2.1 us
-  // In place of an empty bucket: a list that is always empty.
-  static constexpr std::size_t kNoBucket = kBuckets;
   static constexpr std::size_t kWords = kBuckets / 64;
   static constexpr std::size_t kNextWords = 32;  // 131 ns
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -125,12 +123,9 @@ class EventQueue {
   // them over the instants does not touch the events.
   void link_in_bucket(std::uint32_t node, Time time) {
     const auto slot = static_cast<std::size_t>(bucket_of(time) & (kBuckets - 1));
-    std::uint64_t& word = words_[slot >> 6U];
-    const std::uint64_t bit = 1ULL << (slot & 63U);
-    // Most buckets are empty. The list of these is not read: it is seldom in the first cache.
-    next_[node] = buckets_[(word & bit) != 0 ? slot : kNoBucket];
+    next_[node] = buckets_[slot];
     buckets_[slot] = node << kFineBits | fine_of(time);
-    word |= bit;
+    words_[slot >> 6U] |= 1ULL << (slot & 63U);
     word_filled_[slot >> 6U] = 1;
   }
   void link_in_open_bucket(std::uint32_t node, std::uint32_t fine) {
@@ -252,7 +247,7 @@ class EventQueue {
   std::uint32_t ahead_ = kNone;  // in the list of a bucket that is still closed
   std::vector<Event> events_;    // by node
   Nodes next_;     // by node: apart from the events, so that lists are walked in few cache lines
-  Nodes buckets_;  // a list each, of an empty one an old one; and kNone in place of a bucket
+  Nodes buckets_;  // a list each
   std::array<std::uint64_t, kWords> words_{};  // which buckets hold something
   // Words that are not zero: 1, else 0. Behind the last there is room to look at more, all zero.
   std::array<std::uint8_t, kWords + kNextWords> word_filled_{};
@@ -266,7 +261,7 @@ class EventQueue {
 // Takes the list of a bucket out of the wheel.
 [[gnu::always_inline]] inline std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
   const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-  const std::uint32_t link = buckets_[slot];
+  const std::uint32_t link = std::exchange(buckets_[slot], kNone);
   words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
   word_filled_[slot >> 6U] = words_[slot >> 6U] != 0 ? 1 : 0;
   return link;

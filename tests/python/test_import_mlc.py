@@ -151,6 +151,24 @@ def test_a_system_with_the_medium_gives_the_measured_curve_back(tmp_path: Path, 
         assert cx.run(loaded).latency.mean == pytest.approx(latency, rel=0.01)
 
 
+def test_the_requester_whose_way_is_taken_off_is_said(tmp_path: Path, cxloom: Call) -> None:
+    """A second host is 2 x 7 ns farther: 14 ns more of what was measured there are way."""
+    (tmp_path / "m.txt").write_text(mlc_text([(420.0, 28.0), (300.0, 1.0)]))
+    system = cx.System("two").host("far").host("near").switch("sw").memory("cxl", capacity="1GiB")
+    system.connect("far", "sw", delay="7ns").connect("near", "sw").connect("sw", "cxl").map("cxl")
+    system.save(tmp_path / "s.yaml")
+    arguments = ("import", "mlc", tmp_path / "m.txt", "--system", tmp_path / "s.yaml", "--memory", "cxl")
+    ways = json.loads(cxloom(*arguments, "--out", tmp_path / "c.csv", "--json").out)["ways_ns"]
+    assert list(ways) == ["near", "far"]
+    assert ways["far"] == pytest.approx(ways["near"] + 14)
+    said = " ".join(cxloom(*arguments, "--out", tmp_path / "c.csv").out.split())
+    assert f"elsewhere: {ways['near']:g}ns" in said
+    assert (
+        f"from near, the nearest: where others were measured, elsewhere is from far {ways['far']:g} ns"
+        in said
+    )
+
+
 def test_a_system_whose_way_is_longer_than_what_was_measured_is_refused(tmp_path: Path, cxloom: Call) -> None:
     (tmp_path / "m.txt").write_text(mlc_text([(200, 20), (100, 10)]))
     done = cxloom(

@@ -19,7 +19,7 @@ from cxloom.base.errors import InputError
 from cxloom.booting.enumeration import Access, Times
 from cxloom.booting.system import machine_of_system
 from cxloom.crash.power_failures import crash
-from cxloom.curves.medium import elsewhere_ns
+from cxloom.curves.medium import ways_ns
 from cxloom.execution.placed_program import prepare_all
 from cxloom.execution.processor import Processor
 from cxloom.execution.sampling import keeps_state
@@ -90,7 +90,7 @@ def register_times(spec: Spec) -> list[float]:
 FIGURES = {"links": {"*": 2}, "media": {"*": {"read_pj_per_bit": 3, "write_pj_per_bit": 5}}}
 
 TOOLS: dict[str, Callable[[Spec], Any]] = {
-    "import": lambda spec: elsewhere_ns(made(spec), "mem"),
+    "import": lambda spec: ways_ns(made(spec), "mem"),
     "measure": lambda spec: cx.measure.sizes(made(spec), jobs=1, largest="4KiB").rows,
     "load": lambda spec: cx.measure.loaded(made(spec), jobs=1).rows,
     "bandwidth": lambda spec: cx.measure.bandwidth(made(spec), jobs=1).rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from cxloom.base.errors import InputError
 from cxloom.cli.options import AsJson, share_of_reads
 from cxloom.cli.writing import check_forms, check_writable, write_text
+from cxloom.spec.names import listed
 
 if TYPE_CHECKING:
     from cxloom.curves.order import Ordered
@@ -247,20 +249,20 @@ def _write(
     as_json: bool,
 ) -> None:
     """Writes the table of points, and shows what is in it and what is not."""
-    from cxloom.curves.medium import elsewhere_ns, refuse_longer_way, table_of
+    from cxloom.curves.medium import refuse_longer_way, table_of, ways_ns
     from cxloom.curves.order import in_order
     from cxloom.system.system import System
 
     ordered = in_order(points, file)
-    elsewhere = None
+    ways: dict[str, float] = {}
     if system is not None and memory is not None:
-        elsewhere = elsewhere_ns(System.load(system), memory)
-        refuse_longer_way(ordered.points, elsewhere, memory, file)
+        ways = ways_ns(System.load(system), memory)
+        refuse_longer_way(ordered.points, min(ways.values()), memory, file)
     write_text(Path(out), table_of(ordered.points, source))
     if as_json:
-        print(json.dumps(_plain(ordered, elsewhere), indent=2))
+        print(json.dumps(_plain(ordered, ways), indent=2))
         return
-    _show(ordered, elsewhere, memory, out)
+    _show(ordered, ways, memory, out)
 
 
 def _of_share(name: str, given: float | None) -> tuple[float | None, str]:
@@ -271,16 +273,17 @@ def _of_share(name: str, given: float | None) -> tuple[float | None, str]:
     return share_of_reads(f"{share}%", "FILE"), file
 
 
-def _plain(ordered: Ordered, elsewhere: float | None) -> dict[str, object]:
+def _plain(ordered: Ordered, ways: Mapping[str, float]) -> dict[str, object]:
     return {
         "points": len(ordered.points),
         "bent_back": [point.line for point in ordered.bent_back],
         "repeated": [point.line for point in ordered.repeated],
-        "elsewhere_ns": elsewhere,
+        "elsewhere_ns": min(ways.values(), default=None),
+        "ways_ns": dict(ways),
     }
 
 
-def _show(ordered: Ordered, elsewhere: float | None, memory: str | None, out: str) -> None:
+def _show(ordered: Ordered, ways: Mapping[str, float], memory: str | None, out: str) -> None:
     from rich.text import Text
 
     from cxloom.display.console import output
@@ -306,11 +309,19 @@ def _show(ordered: Ordered, elsewhere: float | None, memory: str | None, out: st
         if points:
             lines = ", ".join(str(point.line) for point in points)
             console.print(Text(f"left out, lines {lines}: {why}", style="dim"), soft_wrap=True)
-    way = "" if elsewhere is None else f", elsewhere: {elsewhere:.6g}ns"
+    least = min(ways.values(), default=None)
+    way = "" if least is None else f", elsewhere: {least:.6g}ns"
     medium = f"media: {{kind: curve, file: {out}{way}}}"
     console.print(
         Text("\n" + (medium if memory is None else f"devices:\n  {memory}: {{{medium}}}")), soft_wrap=True
     )
-    if elsewhere is None:
+    if least is None:
         note = "latencies as measured have the way to the memory in them: --system and --memory take it off"
+        console.print(Text(f"\nnote: {note}", style="dim"), soft_wrap=True)
+    farther = [f"from {name} {ns:.6g} ns" for name, ns in ways.items() if ns > min(ways.values())]
+    if farther:
+        note = (
+            f"the way is that from {next(iter(ways))}, the nearest: where others were measured, elsewhere is "
+            f"{listed(farther, word='and')}"
+        )
         console.print(Text(f"\nnote: {note}", style="dim"), soft_wrap=True)

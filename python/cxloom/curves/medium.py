@@ -25,8 +25,9 @@ def table_of(points: Iterable[Point], source: str) -> str:
     return "\n".join([f"# {source}", "reads, bandwidth_gb_per_s, latency_ns", *rows]) + "\n"
 
 
-def elsewhere_ns(system: System, memory: str) -> float:
-    """How long an idle read of a memory is on its way, outside of the medium, in ns: that of the nearest requester.
+def ways_ns(system: System, memory: str) -> dict[str, float]:
+    """How long an idle read of a memory is on its way, outside of the medium, in ns, from each requester that has one;
+    the nearest first.
 
     A curve that was measured at a core has this in each of its latencies; the rest of the system adds it again. It is
     what `cxloom check` says of an idle read, with a medium that takes no time.
@@ -48,12 +49,16 @@ def elsewhere_ns(system: System, memory: str) -> float:
     entry(spec, parts[memory])["media"] = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
     spec["address_map"] = [{"to": [memory]}]
     routes = System.from_yaml(json.dumps(spec)).check()["routes"]
-    reads = [route["idle_read_ns"]["least"] for route in routes if route.get("idle_read_ns")]
+    reads = {
+        route["requester"]: float(route["idle_read_ns"]["least"]) - _INSTANT_NS
+        for route in routes
+        if route.get("idle_read_ns")
+    }
     if not reads:
         raise InputError(
             f"no requester has a way to '{memory}'", allowed="a memory that is read", path="--memory"
         )
-    return float(min(reads)) - _INSTANT_NS
+    return dict(sorted(reads.items(), key=lambda each: each[1]))
 
 
 def refuse_longer_way(points: Iterable[Point], elsewhere: float, memory: str, file: str) -> None:

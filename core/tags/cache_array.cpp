@@ -37,12 +37,12 @@ CacheArray::CacheArray(const CacheParams& params, const VictimRegistry& policies
   return insertion;
 }
 
-CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
+[[gnu::hot]] CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
   const std::uint32_t set = set_of(line);
   return put(line, state, set, victim_in(set));
 }
 
-CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state, Slot victim) {
+[[gnu::hot]] CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state, Slot victim) {
   return put(line, state, set_of(line), victim);
 }
 

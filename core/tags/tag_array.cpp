@@ -32,7 +32,7 @@ std::uint64_t TagArray::bytes(std::uint64_t sets, std::uint32_t ways) {
   return slots * sizeof(std::uint64_t) + SlotOrder::bytes(sets, slots) + index + kMostBytesOfPolicy * slots;
 }
 
-void TagArray::erase(Slot slot) {
+[[gnu::hot]] void TagArray::erase(Slot slot) {
   const LineAddress line = this->line(slot);
   const std::uint32_t set = set_of(line);
   if (pins_.pinned(slot)) unpin(slot);

@@ -47,7 +47,7 @@ Time CacheAgent::now() const { return endpoint().now(); }
 
 // ---- Requests
 
-void CacheAgent::access(Request& request) {
+[[gnu::hot]] void CacheAgent::access(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   const CacheLevels& levels = lines_.levels();
   const CacheLevels::LookupResult found = levels.find(line);
@@ -74,7 +74,7 @@ void CacheAgent::access(Request& request) {
   if (prefetches) prefetch_->accessed(request, held, begins + levels.access_time(levels.count()));
 }
 
-bool CacheAgent::serves(const Request& request, LineState state) const {
+[[gnu::hot]] bool CacheAgent::serves(const Request& request, LineState state) const {
   if (request.wants_memory() && request.kind != AccessKind::kFlush) [[unlikely]]
     return false;
   if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
@@ -84,7 +84,7 @@ bool CacheAgent::serves(const Request& request, LineState state) const {
 }
 
 // The line may have gone to a level behind since it came.
-void CacheAgent::perform(Request& request, const CacheLevels::LookupResult& found) {
+[[gnu::hot]] void CacheAgent::perform(Request& request, const CacheLevels::LookupResult& found) {
   const LineAddress line = LineAddress::of(request.address);
   if (request.kind == AccessKind::kFlush) return lines_.flush(line, request);
   if (found.level > 0) lines_.use(line, found.level);
@@ -102,7 +102,7 @@ void CacheAgent::retry(Request& request) {
 }
 
 // Whether it is a hit; if not it waits for what it lacks.
-bool CacheAgent::attempt(Request& request, const CacheLevels::LookupResult& found) {
+[[gnu::hot]] bool CacheAgent::attempt(Request& request, const CacheLevels::LookupResult& found) {
   const LineAddress line = LineAddress::of(request.address);
   if (Transaction* const under_way = lines_.under_way(line)) {  // wait for its end
     under_way->waiting.push(request);
@@ -137,7 +137,7 @@ bool CacheAgent::attempt(Request& request, const CacheLevels::LookupResult& foun
 }
 
 // Asks for what the request lacks. What it waited for so far is charged.
-void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
+[[gnu::hot]] void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
   if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
   const bool write = request.kind != AccessKind::kRead;
   transaction.data_in = false;
@@ -169,7 +169,7 @@ void CacheAgent::answer_later(Request& request) {
 }
 
 // Its lookup may still be going on.
-void CacheAgent::answer(Request& request) {
+[[gnu::hot]] void CacheAgent::answer(Request& request) {
   if (request.account.mark() > now()) {
     answer_later(request);
   } else {
@@ -226,7 +226,7 @@ void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
   client_.go_on();
 }
 
-void CacheAgent::receive(Message& message) {
+[[gnu::hot]] void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
   if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
     throttle->observe(message);
@@ -243,7 +243,7 @@ void CacheAgent::receive(Message& message) {
 
 // ---- Answers
 
-void CacheAgent::data_came(Message& message) {
+[[gnu::hot]] void CacheAgent::data_came(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
   if (transaction.doing == Doing::kAtomic || transaction.doing == Doing::kCurrent) return completed(message);
   transaction.data_in = true;
@@ -261,7 +261,7 @@ void CacheAgent::data_came(Message& message) {
   }
 }
 
-void CacheAgent::granted(Message& message, LineState state) {
+[[gnu::hot]] void CacheAgent::granted(Message& message, LineState state) {
   Transaction& transaction = lines_.transaction(message.tag);
   transaction.granted = state;
   if (in_vain_ && !usable(transaction, message)) [[unlikely]]
@@ -283,7 +283,7 @@ void CacheAgent::granted(Message& message, LineState state) {
   finish_read(transaction);
 }
 
-void CacheAgent::finish_read(Transaction& transaction) {
+[[gnu::hot]] void CacheAgent::finish_read(Transaction& transaction) {
   if (in_vain_ && transaction.coherent && in_vain_->has(transaction)) [[unlikely]]
     transaction.worsen(Flaw::kInVain);
   const Flaw flaw = transaction.flaw;
@@ -329,7 +329,8 @@ void CacheAgent::end_upgrade(Transaction& transaction, const Message& message) {
 
 // Serves those that wait, in order, up to the first that needs more than what was granted. Poison is no
 // matter to who overwrites it. `held`: where the line is.
-void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw, const CacheLevels::LookupResult& held) {
+[[gnu::hot]] void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw,
+                                            const CacheLevels::LookupResult& held) {
   const NodeId target = transaction.target;
   const std::uint16_t hops = transaction.waiting.front().message.hops;
   const bool failed = flaw != Flaw::kNone;
@@ -363,7 +364,7 @@ void CacheAgent::serve_waiting(Transaction& transaction, Flaw flaw, const CacheL
 
 // The end of what was under way: now a snoop that waited is answered, and those go on that wait for more. An
 // atomic operation keeps the line to its own end.
-void CacheAgent::conclude(Transaction& transaction) {
+[[gnu::hot]] void CacheAgent::conclude(Transaction& transaction) {
   if (transaction.doing == Doing::kOperate) return;
   transaction.doing = Doing::kNothing;
   if (transaction.asked) return;
@@ -390,7 +391,7 @@ void CacheAgent::conclude(Transaction& transaction) {
   launch(transaction, transaction.waiting.front(), lines_.find(transaction.line).state);
 }
 
-void CacheAgent::close(Transaction& transaction) {
+[[gnu::hot]] void CacheAgent::close(Transaction& transaction) {
   const bool miss = transaction.miss;
   lines_.close(transaction);
   if (!miss) return;
@@ -398,7 +399,7 @@ void CacheAgent::close(Transaction& transaction) {
   while (Request* const request = mshrs_.admit()) retry(*request);
 }
 
-void CacheAgent::completed(Message& message) {
+[[gnu::hot]] void CacheAgent::completed(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
   if (transaction.doing == Doing::kWrite || transaction.doing == Doing::kAtomic ||
       transaction.doing == Doing::kFlush || transaction.doing == Doing::kCurrent) {

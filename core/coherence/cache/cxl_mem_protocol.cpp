@@ -33,7 +33,7 @@ MetaValue CxlMemProtocol::meta_of(LineState state) {
   }
 }
 
-void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
+[[gnu::hot]] void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
   Message& message = request.message;
   Opcode opcode = Opcode::kMemRd;
   Address address = transaction.line.address();
@@ -84,7 +84,7 @@ void CxlMemProtocol::tell_shared(Message& message, Address line) {
   shared->leaves(agent_.endpoint().id(), message);
 }
 
-void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
+[[gnu::hot]] void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
   const bool dirty = transaction.doing == Doing::kWriteBack;
   Message& message = transaction.evict;
   message.meta = meta_of(keeps);
@@ -99,7 +99,7 @@ void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time 
   }
 }
 
-void CxlMemProtocol::receive(Message& message) {
+[[gnu::hot]] void CxlMemProtocol::receive(Message& message) {
   if (message.channel == Channel::kS2MBISnp) {
     snooped(message);
   } else {
@@ -107,7 +107,7 @@ void CxlMemProtocol::receive(Message& message) {
   }
 }
 
-void CxlMemProtocol::answered(Message& message) {
+[[gnu::hot]] void CxlMemProtocol::answered(Message& message) {
   const ObservedScope handling(agent_, message);
   switch (message.opcode) {
     case Opcode::kCmpS: return cache_.granted(message, LineState::kShared);

@@ -47,7 +47,7 @@ void CacheLevels::bring_nearer(LineAddress line, std::uint32_t level, std::vecto
   drop_held(gone);
 }
 
-Slot CacheLevels::fill(LineAddress line, LineState state, std::vector<Gone>& gone) {
+[[gnu::hot]] Slot CacheLevels::fill(LineAddress line, LineState state, std::vector<Gone>& gone) {
   Slot nearest = kNoSlot;
   for (std::uint32_t level = count(); level-- > 0;) nearest = place(level, line, state, gone);
   if (count() > 1) drop_held(gone);
@@ -65,7 +65,8 @@ Slot CacheLevels::place(std::uint32_t level, LineAddress line, LineState state, 
   return insertion.slot;
 }
 
-void CacheLevels::leaves(std::uint32_t level, LineAddress line, LineState state, std::vector<Gone>& gone) {
+[[gnu::hot]] void CacheLevels::leaves(std::uint32_t level, LineAddress line, LineState state,
+                                      std::vector<Gone>& gone) {
   if (count() == 1) [[likely]]
     return gone.push_back({line, state});
   if (levels_[level].inclusive) {

@@ -25,7 +25,7 @@ void CacheLines::use(LineAddress line, std::uint32_t level) {
   if (level > 0) evict_gone();
 }
 
-Slot CacheLines::fill(LineAddress line, LineState state) {
+[[gnu::hot]] Slot CacheLines::fill(LineAddress line, LineState state) {
   const Slot slot = levels_.fill(line, state, gone_);
   occupy(agent_.endpoint().now(), fill_time_);
   evict_gone();
@@ -96,12 +96,13 @@ std::vector<LineAddress> CacheLines::lose(std::optional<NodeId> home) {
   return modified;
 }
 
-Time CacheLines::occupy(Time from, Time length) {
+[[gnu::hot]] Time CacheLines::occupy(Time from, Time length) {
   if (length > Time{}) busy_until_ = std::max(busy_until_, from) + length;
   return std::max(busy_until_, from);
 }
 
-CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::DecodedAddress& place) {
+[[gnu::hot]] CacheLines::Transaction& CacheLines::open(LineAddress line,
+                                                       const AddressMap::DecodedAddress& place) {
   Transaction& transaction = transactions_.take();
   transaction.begin(line, place, protocols_.of(place, agent_.endpoint().id()));
   if (place.coherent()) {
@@ -120,12 +121,12 @@ std::vector<LineAddress> CacheLines::under_way_to(NodeId target) {
   return lines;
 }
 
-void CacheLines::close(Transaction& transaction) {
+[[gnu::hot]] void CacheLines::close(Transaction& transaction) {
   lines_.remove(transaction);
   transactions_.give_back(transaction);
 }
 
-void CacheLines::evict_gone() {
+[[gnu::hot]] void CacheLines::evict_gone() {
   for (const CacheLevels::Gone& each : gone_) {
     note_gone(each.line);
     evict(each.line, each.state);
@@ -133,7 +134,7 @@ void CacheLines::evict_gone() {
   gone_.clear();
 }
 
-void CacheLines::evict(LineAddress line, LineState state) {
+[[gnu::hot]] void CacheLines::evict(LineAddress line, LineState state) {
   const bool dirty = state == LineState::kDirty;
   if (held_ > 0) {
     const Transaction* const operation = under_way(line);
@@ -156,8 +157,8 @@ void CacheLines::evict(LineAddress line, LineState state) {
                 nullptr);
 }
 
-void CacheLines::send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready,
-                               Account* account) {
+[[gnu::hot]] void CacheLines::send_eviction(Transaction& transaction, Doing doing, LineState keeps,
+                                            Time ready, Account* account) {
   ++evictions_;
   if (account) ++snooped_out_;
   transaction.doing = doing;
@@ -174,7 +175,7 @@ bool CacheLines::leave_first(Transaction& transaction, LineState held, Time read
   return true;
 }
 
-void CacheLines::eviction_completed(const Transaction& transaction, bool failed) {
+[[gnu::hot]] void CacheLines::eviction_completed(const Transaction& transaction, bool failed) {
   if (failed && transaction.doing == Doing::kWriteBack) lost_.insert(transaction.line.number());
   --evictions_;
   if (transaction.evict.account) --snooped_out_;

@@ -36,7 +36,7 @@ bool asks_by_mem(const Message& message) {
 
 }  // namespace
 
-void Dcoh::receive(Message& message) {
+[[gnu::hot]] void Dcoh::receive(Message& message) {
   switch (message.channel) {
     case Channel::kM2SReq:
     case Channel::kM2SRwD: break;
@@ -75,7 +75,7 @@ void Dcoh::conflict(Message& message) {
   complete(message, Opcode::kBIConflictAck);
 }
 
-DirectoryAgent::Wish Dcoh::wish_of(const Message& request) const {
+[[gnu::hot]] DirectoryAgent::Wish Dcoh::wish_of(const Message& request) const {
   const bool copy = request.channel == Channel::kM2SReq && request.meta != MetaValue::kInvalid;
   return {.copy = copy,
           .exclusive = copy && request.meta == MetaValue::kAny,
@@ -83,7 +83,7 @@ DirectoryAgent::Wish Dcoh::wish_of(const Message& request) const {
           .current = request.snp == SnpType::kSnpCur};
 }
 
-bool Dcoh::take_notice(Transaction& transaction) {
+[[gnu::hot]] bool Dcoh::take_notice(Transaction& transaction) {
   Message& request = *transaction.request;
   if (request.opcode != Opcode::kMemClnEvct) return false;
   drop_owner(transaction.line, peers().known(request.source));
@@ -95,7 +95,7 @@ bool Dcoh::take_notice(Transaction& transaction) {
 // A write-back: somebody who owned the line writes it, and nobody else holds it, so that there is nothing to
 // wait for. Requests to the line wait until it is written, so that they cannot pass it on the way to the
 // memory.
-bool Dcoh::take_out_of_turn(Message& message) {
+[[gnu::hot]] bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
   const ObservedScope handling(*this, message);
@@ -146,7 +146,7 @@ void Dcoh::response(Message& message) {
 }
 
 // Memory is read when all snoops are answered, never on speculation.
-void Dcoh::serve(Transaction& transaction) {
+[[gnu::hot]] void Dcoh::serve(Transaction& transaction) {
   Message& request = *transaction.request;
   if (request.opcode == Opcode::kMemInv) {
     reply(transaction, 0, false);
@@ -156,7 +156,7 @@ void Dcoh::serve(Transaction& transaction) {
   }
 }
 
-void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
+[[gnu::hot]] void Dcoh::memory_done(const MemoryAccess& access, const Message& answer) {
   Message& answered = *access.answers;
   if (access.transaction && access.transaction->request) {
     // What memory has lost itself is poisoned as what caches have.
@@ -182,7 +182,7 @@ void Dcoh::written_back(Message& message, bool failed) {
   message.size = 0;
 }
 
-void Dcoh::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
+[[gnu::hot]] void Dcoh::reply(Transaction& transaction, std::uint16_t hops, bool failed) {
   Message& request = *transaction.request;
   if (losses() && !failed) [[unlikely]]
     losses()->answers(request);

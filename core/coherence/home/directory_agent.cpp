@@ -42,7 +42,7 @@ void DirectoryAgent::start() {
 
 // ---- Requests, of a line one after the other
 
-void DirectoryAgent::look_up(Message& message) {
+[[gnu::hot]] void DirectoryAgent::look_up(Message& message) {
   filter_->foresee_entry(LineAddress::of(message.address));  // its cell was asked for when it was sent
   ++lookups_;
   const Time start = std::max(now(), next_lookup_);
@@ -53,7 +53,7 @@ void DirectoryAgent::look_up(Message& message) {
                                payload_of(message));
 }
 
-void DirectoryAgent::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+[[gnu::hot]] void DirectoryAgent::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   Message& message = object_of<Message>(payload);
   --lookups_;
   if (lookups_gone_ > 0) [[unlikely]] {
@@ -63,7 +63,7 @@ void DirectoryAgent::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   if (!take_out_of_turn(message)) begin(message);
 }
 
-void DirectoryAgent::begin(Message& message) {
+[[gnu::hot]] void DirectoryAgent::begin(Message& message) {
   const LineAddress line = LineAddress::of(message.address);
   if (Transaction* const under_way = work_.lines.find(line)) {
     under_way->waiting.push(message);
@@ -75,7 +75,7 @@ void DirectoryAgent::begin(Message& message) {
   proceed(transaction);
 }
 
-void DirectoryAgent::proceed(Transaction& transaction) {
+[[gnu::hot]] void DirectoryAgent::proceed(Transaction& transaction) {
   transaction.request->charge(Segment::kHomeQueue, now());
   if (take_notice(transaction)) return;
   const Slot slot = filter_->find(transaction.line);
@@ -87,7 +87,7 @@ void DirectoryAgent::proceed(Transaction& transaction) {
   if (!ask_first(transaction)) go_on(transaction);
 }
 
-void DirectoryAgent::go_on(Transaction& transaction) {
+[[gnu::hot]] void DirectoryAgent::go_on(Transaction& transaction) {
   if (transaction.write_backs > 0) {  // which the memory is to have first
     transaction.waits_for_write_backs = true;
     return;
@@ -103,7 +103,7 @@ void DirectoryAgent::go_on(Transaction& transaction) {
   }
 }
 
-DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
+[[gnu::hot]] DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
   Transaction& transaction = work_.transactions.take();
   transaction.line = line;
   transaction.open = true;
@@ -112,7 +112,7 @@ DirectoryAgent::Transaction& DirectoryAgent::open(LineAddress line) {
 }
 
 // Its line gets an entry, before anybody can hold it.
-void DirectoryAgent::make_room(Transaction& transaction) {
+[[gnu::hot]] void DirectoryAgent::make_room(Transaction& transaction) {
   transaction.request->charge(Segment::kHomeQueue, now());
   if (filter_->has_room(transaction.line)) {
     take_entry(transaction, filter_->insert(transaction.line, FilterState::kShared));
@@ -180,7 +180,7 @@ void DirectoryAgent::finish_eviction(Transaction& first) {
 
 // ---- Snoops
 
-void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
+[[gnu::hot]] void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
   const Message& request = *transaction.request;
   const Slot slot = transaction.slot;
   // What a root complex asks for another is not its own cache's, which is snooped as any.
@@ -285,7 +285,7 @@ void DirectoryAgent::lose(Message& message) {
   endpoint().system_context().failures->lose_inside(message, now());
 }
 
-LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
+[[gnu::hot]] LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
   const Message& request = *transaction.request;
   const Wish wish = wish_of(request);
   const Slot slot = transaction.slot;
@@ -303,8 +303,8 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
 
 // ---- Memory
 
-void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
-                                   Transaction* behind) {
+[[gnu::hot]] void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
+                                                Transaction* behind) {
   MemoryAccess& access = work_.accesses.take();
   access.answers = &answers;
   access.transaction = transaction;
@@ -320,8 +320,8 @@ void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, 
   send_to_memory(access, Opcode::kMemWr, transaction.line.address(), kLineBytes, cause);
 }
 
-void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address address, std::uint16_t size,
-                                    const Message& cause) {
+[[gnu::hot]] void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address address,
+                                                 std::uint16_t size, const Message& cause) {
   const AddressMap::DecodedAddress place = place_of(address);
   Message& message = access.message;
   fill_in(place, *this, message, opcode, address, size);
@@ -337,7 +337,7 @@ void DirectoryAgent::send_to_memory(MemoryAccess& access, Opcode opcode, Address
   }
 }
 
-void DirectoryAgent::memory_answered(Message& message) {
+[[gnu::hot]] void DirectoryAgent::memory_answered(Message& message) {
   MemoryAccess* const own = work_.accesses.find(message.tag);
   if (!own || &own->message != &message) {                   // of memory that is not kept coherent
     if (down_ || is_request(message)) return lose(message);  // it was there when the device failed
@@ -361,7 +361,7 @@ void DirectoryAgent::memory_answered(Message& message) {
 
 // ---- Answers
 
-void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
+[[gnu::hot]] void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
   Message* const completion = request.completion;
   if (!completion) return;
   *completion->account = *request.account;
@@ -376,7 +376,7 @@ void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
   transmit(*completion, now());
 }
 
-void DirectoryAgent::complete(Message& message, Opcode opcode) {
+[[gnu::hot]] void DirectoryAgent::complete(Message& message, Opcode opcode) {
   const bool had_place = message.channel == request_channel();
   message.opcode = opcode;
   message.channel = channel_of(opcode);
@@ -387,7 +387,7 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (Message* const next = places_.leave(now())) admit(*next);
 }
 
-void DirectoryAgent::close(Transaction& transaction) {
+[[gnu::hot]] void DirectoryAgent::close(Transaction& transaction) {
   if (transaction.write_backs > 0) {  // the next request to the line must not overtake them
     transaction.request = nullptr;
     transaction.ends_with_write_backs = true;

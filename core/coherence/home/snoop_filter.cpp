@@ -126,7 +126,7 @@ std::uint64_t SnoopFilter::bytes(const LineFilterParams& params, std::uint32_t p
          EntryBits::bytes(entries, peers);
 }
 
-Slot SnoopFilter::insert(LineAddress line, FilterState state) {
+[[gnu::hot]] Slot SnoopFilter::insert(LineAddress line, FilterState state) {
   assert(find(line) == kNoSlot && has_room(line));
   const Slot slot = tags_.place(line, kNoSlot);
   set_state(slot, state);

@@ -31,7 +31,7 @@ class Switch final : public SwitchingDevice,
   using Params = SwitchParams;
   Switch(const SwitchParams& params, const DeviceContext& context);
 
-  void receive(Message& message) override {
+  [[gnu::hot]] void receive(Message& message) override {
     message.charge(Segment::kSwitching, now());
     if (core().guarded()) [[unlikely]] {
       forward_in_vcs(message);

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cxloom.base.errors import InputError, InputErrors, together
+from cxloom.base.errors import InputError, InputErrors, SimulationError, together
 from cxloom.base.granules import LINE
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.section import spec_of
 from cxloom.offload.target import Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
+from cxloom.results.caveats import error_sentence
 from cxloom.running.run import run
 from cxloom.spec import paths
 from cxloom.spec.node import Origin
@@ -137,7 +138,13 @@ class Beside:
             if task.kind in ("copy", "kernel") and 0 < task.amount < least
         }
         notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
-        if self.scale == 1 or not short:
+        if self.scale == 1:
+            return notes
+        if self.spec.get("events"):
+            notes.append(
+                f"events come at their times, which are not divided by {self.scale} as those of the plan are"
+            )
+        if not short:
             return notes
         return [
             *notes,
@@ -202,10 +209,15 @@ class Beside:
 
 
 def beside(graph: TaskGraph, on: Target) -> Beside:
-    """Plays a graph by its rates and on a system. Raises InputError and SimulationError as a run does."""
+    """Plays a graph by its rates and on a system.
+
+    Raises InputError and SimulationError as a run does, and SimulationError where memory answers with errors.
+    """
     spec = spec_of(graph, on)
     with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
+    if said := error_sentence(result.summary):
+        raise SimulationError(f"the plan cannot run there: {said}")
     return Beside(play(graph), spec, on.scale_of(graph), result.summary["tasks"], on.left_out)
 
 

@@ -49,6 +49,20 @@ def test_the_objects_of_a_file_are_advised_as_those_of_a_workload(tmp_path: Path
     assert [each["name"] for each in found.spec["workload"]["host"]["objects"]] == ["data:hot", "map:cold"]
 
 
+def test_what_the_objects_are_not_beside_is_said(tmp_path: Path) -> None:
+    # They take the place of all workloads; that of a host which has none is not missed.
+    spec = near_and_far(objects=[{"name": "other", "size": "1MiB"}])
+    spec["devices"] |= {name: {"kind": "host"} for name in ("busy", "idle")}
+    for memory in ("near", "far"):
+        spec["devices"][memory]["heads"] = 3
+    spec["links"] += [{"between": [name, memory]} for name in ("busy", "idle") for memory in ("near", "far")]
+    spec["workload"]["busy"] = {"pattern": "random", "requests": 1000, "footprint": "1MiB"}
+    system = cx.System.from_yaml(json.dumps(spec))
+    found = cx.advise(system, profile=profile(tmp_path, HOT, COLD), host="host", jobs=1)
+    assert found.notes == ["the objects are alone: the workload of busy is not played"]
+    assert list(found.spec["workload"]) == ["host"]
+
+
 def test_accesses_of_an_object_decide_where_it_is(tmp_path: Path) -> None:
     other = [HOT | {"accesses": 100}, COLD | {"accesses": 900}]
     shares = [

@@ -18,6 +18,7 @@ from cxloom.base.filenames import file_name
 from cxloom.display.numbers import significant
 from cxloom.measure.bench import Bench
 from cxloom.results.caveats import error_sentence, why_no_length
+from cxloom.spec.names import listed
 from cxloom.spec.override import Override
 from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
@@ -230,8 +231,10 @@ def advise(
     """
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    alone: list[str] = []
     if profile is not None:
-        overrides = [*overrides, *_of_profile(system, profile, host, overrides)]
+        objects_alone, alone = _of_profile(system, profile, host, overrides)
+        overrides = [*overrides, *objects_alone]
     resolved = system.resolve(overrides)
     from cxloom.system.simulation import build, refuse_without_work
 
@@ -269,7 +272,10 @@ def advise(
         for each in proposals
     ]
     played = summaries_at(whole, points, jobs=jobs, watch=watch)
-    outcomes, notes = [], []
+    outcomes = []
+    notes = (
+        [f"the objects are alone: the workload of {listed(alone, word='and')} is not played"] if alone else []
+    )
     for proposal, found in zip(proposals, played, strict=True):
         policy = "first-touch" if proposal is None else proposal.policy
         said = found.error if found.summary is None else _why_nothing(found.summary)
@@ -290,14 +296,17 @@ def advise(
 
 def _of_profile(
     system: System, file: str | os.PathLike[str], host: str | None, overrides: Sequence[Override]
-) -> list[Override]:
-    """The objects of a file as the workload of a system."""
+) -> tuple[list[Override], list[str]]:
+    """The objects of a file as the workload of a system, and the other devices with work, which they replace."""
     from cxloom.advising.profile import check_host, read_profile
     from cxloom.measure import chosen
 
     bench = Bench(system, overrides=overrides)
     check_host(bench, host)
-    return read_profile(file).overrides(bench, chosen(bench, host, "--host"))
+    name = chosen(bench, host, "--host")
+    work = system.resolve(overrides).plain().get("workload") or {}
+    others = [each for each, given in work.items() if given is not None and each != name]
+    return read_profile(file).overrides(bench, name), others
 
 
 def proposed(outcomes: Sequence[Outcome]) -> Outcome:

@@ -165,22 +165,33 @@ def _solved_for(
                 loads[phase][n][at] = of[i][phase] * each.width / (node.bandwidth * given.used)
                 waits[each.requester, phase][at] = of[i][phase] * latency / lines
     rows: list[Any] = []
+    # Times are in the longest of them: a solver takes what is very small beside the rest of its row for nothing.
+    unit = (
+        max(
+            (float(row.max()) for row in [*waits.values(), *(row for each in loads for row in each)]),
+            default=0,
+        )
+        or 1.0
+    )
+    cost[variables:] *= unit
     for phase in range(phases):
         for row, part in zip(loads[phase], (left[node.name] for node in nodes), strict=True):
-            row[variables + phase] = -part
+            row[variables + phase] = -part * unit
             rows.append(row)
         for name in names:
-            waits[name, phase][variables + phase] = -1.0
+            waits[name, phase][variables + phase] = -unit
             rows.append(waits[name, phase])
     limits = [0.0] * len(rows) + [float(node.bytes) for node in nodes]
     arriving = _arriving([(objects[index], of[index]) for index in active], rates, phases)
-    found = _solved(cost, [*rows, *taken], limits, sums, [*bounds, *((least, None) for least in arriving)])
+    found = _solved(
+        cost, [*rows, *taken], limits, sums, [*bounds, *((least / unit, None) for least in arriving)]
+    )
     if found is None:
         raise _too_large(footprint, nodes)
     shares = [
         {node.name: float(found[i * width + n]) for n, node in enumerate(nodes)} for i in range(len(objects))
     ]
-    return shares, float(sum(found[variables:]))
+    return shares, float(sum(found[variables:])) * unit
 
 
 def _too_large(footprint: int, nodes: Sequence[NodeProfile]) -> InputError:

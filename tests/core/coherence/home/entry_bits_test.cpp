@@ -11,7 +11,7 @@
 namespace cxloom {
 namespace {
 
-constexpr std::uint32_t kEntries = 40;
+constexpr std::uint32_t kMany = 40;
 
 /// Entries as sets of owners, beside the bits.
 class EntryBitsAgainstSets : public testing::TestWithParam<std::uint32_t> {
@@ -24,8 +24,8 @@ class EntryBitsAgainstSets : public testing::TestWithParam<std::uint32_t> {
   void change(Slot slot, std::uint32_t peer);
   void compare(Slot slot, std::uint32_t peer) const;
 
-  EntryBits bits{kEntries, GetParam()};
-  std::array<Entry, kEntries> entries;
+  EntryBits bits{kMany, GetParam()};
+  std::array<Entry, kMany> entries;
   RandomStream random{5, "test", "entries"};
 };
 
@@ -65,8 +65,8 @@ void EntryBitsAgainstSets::compare(Slot slot, std::uint32_t peer) const {
 
 TEST_P(EntryBitsAgainstSets, AgreeAndLeaveEachOtherAlone) {
   for (int i = 0; i < 2'000; ++i) {
-    change(static_cast<Slot>(random.below(kEntries)), static_cast<std::uint32_t>(random.below(GetParam())));
-    compare(static_cast<Slot>(random.below(kEntries)), static_cast<std::uint32_t>(random.below(GetParam())));
+    change(static_cast<Slot>(random.below(kMany)), static_cast<std::uint32_t>(random.below(GetParam())));
+    compare(static_cast<Slot>(random.below(kMany)), static_cast<std::uint32_t>(random.below(GetParam())));
     if (HasFatalFailure()) return;
   }
 }

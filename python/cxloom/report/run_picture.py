@@ -40,7 +40,7 @@ def draw(result: Result, path: Path) -> Path:
     _draw_breakdown(figure.add_subplot(grid[:, 0]), requests, list(result.breakdown))
     _draw_histogram(figure.add_subplot(grid[0, 1]), requests)
     if with_series:
-        _draw_utilization(figure.add_subplot(grid[1, 1]), result)
+        _draw_utilization(figure.add_subplot(grid[1, 1]), _busy_over_time(result))
     name = result.spec.root.get("name")
     title = style.text(name.value) if name is not None else "cxloom"
     figure.suptitle(
@@ -147,11 +147,15 @@ def _draw_histogram(axes: Axes, requests: pl.DataFrame) -> None:
     _legend_below(axes, 1)
 
 
-def _draw_utilization(axes: Axes, result: Result) -> None:
-    """The busiest directions of links and buses over time, the busiest first; of half duplex the wires."""
+def _busy_over_time(result: Result) -> pl.DataFrame:
+    """How busy directions of links and buses were over time; of half duplex the wires."""
     series = result.series().rename({"link": "name"}, strict=False)  # as it was called in earlier results
     series = series.with_columns(pl.col("name").cast(pl.String)).drop_nulls("utilization")
-    series = busy_of_wires(series, result.summary)
+    return busy_of_wires(series, result.summary)
+
+
+def _draw_utilization(axes: Axes, series: pl.DataFrame) -> None:
+    """The busiest over time, the busiest first."""
     busiest = (
         series.group_by("name")
         .agg(pl.col("utilization").mean())

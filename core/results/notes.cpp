@@ -142,7 +142,7 @@ bool is_zero(const Value& value) {
   return (whole && *whole == 0) || (real && *real == 0.0);
 }
 
-// Policies act by the periods of a kernel, which are longer than most runs.
+// Policies act by periods, and those of a kernel are longer than most runs.
 void add_notes_on_idle_tiering(const Simulation& simulation, Value::List& notes) {
   for (const auto& [component, requester] : simulation.system().roles().all<Requester>()) {
     const TieringAgent* const tiering = requester->tiering();
@@ -150,9 +150,10 @@ void add_notes_on_idle_tiering(const Simulation& simulation, Value::List& notes)
     MapSink did;
     tiering->report(did);
     if (!is_zero(did.take())) continue;
-    notes.emplace_back("tiering of '" + component->name() +
-                       "' saw and moved nothing: in the whole run no page was protected, scanned or sampled. "
-                       "Policies act by the periods of a kernel, and cxloom epochs plays minutes");
+    notes.emplace_back("tiering of '" + component->name() + "' saw and moved nothing: in all of " +
+                       to_text(simulation.now()) +
+                       " no page was protected, scanned or sampled. Of a policy's periods a run may hold "
+                       "none, and cxloom epochs plays minutes");
   }
 }
 
@@ -180,6 +181,8 @@ std::optional<double> in_flight(const Simulation& simulation) {
     MapSink own;
     requester->report_requests(own);
     const Value measured = own.take();
+    // What a GPU has in flight waits at its completer, too, which is charged as the wait for a turn.
+    if (measured.find("tags_mean")) return std::nullopt;
     const Value* const mean = measured.find("in_flight_mean");
     const double* const value = mean ? mean->as_real() : nullptr;
     if (!value) return std::nullopt;

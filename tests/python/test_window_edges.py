@@ -28,3 +28,18 @@ def test_a_window_whose_edges_count_is_told(requests: int) -> None:
 
 def test_some_of_these_windows_are_told() -> None:
     assert sum(bool(little(waves(requests))[1]) for requests in (26, 30, 36, 44)) >= 2
+
+
+def test_what_waits_at_the_completer_of_a_gpu_is_no_edge() -> None:
+    """Its lines wait there with a tag, and are charged the wait for a turn: Little's law does not connect the two."""
+    system = cx.load("gpu/h100-pcie5").set("devices.gpu.lines_at_completer", 8)
+    summary = cx.run(system).summary
+    held = sum(each["in_flight_mean"] for each in summary["per_requester"].values())
+    waited = summary["latency_ns"]["mean"] - summary["breakdown_ns"]["requester_queue"]
+    assert held / (summary["requests"] * waited / summary["simulated_time_ns"]) > 1.1
+    assert not [note for note in summary["notes"] if "Little" in note]
+    # Twice the tags gain nothing, though twice as many lines wait.
+    explained = cx.explain(system, jobs=1)
+    assert [each.gain for each in explained.what_ifs if "tags" in each.resource.name] == pytest.approx(
+        [0], abs=0.01
+    )

@@ -149,7 +149,9 @@ def _rate(summary: Summary) -> float:
     """
     if summary.get("tasks"):
         return float(1.0 / summary["simulated_time_ns"])
-    held = [each.get("in_flight_mean") for each in summary["per_requester"].values()]
+    # What a GPU has in flight waits at its completer, too, which its lines are charged as the wait for their turn.
+    of_gpu = any("tags_mean" in each for each in summary["per_requester"].values())
+    held = [None if of_gpu else each.get("in_flight_mean") for each in summary["per_requester"].values()]
     waited = (summary["latency_ns"]["mean"] or 0.0) - summary["breakdown_ns"]["requester_queue"]
     if waited > 0 and not summary["errors"]["requests"] and None not in held:
         return float(sum(each for each in held if each is not None) / waited)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.words import counted
+from cxloom.display.notes import alike
 
 if TYPE_CHECKING:
     from cxloom.base.summary import Summary
 
-_NUMBER = re.compile(r"\d[\d.]*(e-?\d+)?")
 _NOTES = 3
 """The notes of points that are shown."""
 
@@ -58,17 +57,14 @@ def notes_of_points(notes: Sequence[Sequence[str]]) -> tuple[list[tuple[str, str
     """What runs say of themselves, such as that links have no limit: the most frequent first, with of how many points
     it is said, where not of all; and how many more notes there are. Notes that differ in their numbers are one.
     """
-    said: dict[str, list[str]] = {}
-    for of_point in notes:
-        for note in of_point:
-            said.setdefault(_NUMBER.sub("0", note), []).append(note)
+    said = alike(note for of_point in notes for note in of_point)
     of_all = counted(len(notes), "point")
     shown = []
-    for alike in sorted(said.values(), key=len, reverse=True)[:_NOTES]:
-        where = "" if len(alike) == len(notes) else f"on {len(alike):,} of {of_all}"
-        if len(set(alike)) > 1:
+    for each in sorted(said, key=len, reverse=True)[:_NOTES]:
+        where = "" if len(each) == len(notes) else f"on {len(each):,} of {of_all}"
+        if len(set(each)) > 1:
             where += ", such as" if where else "such as"
-        shown.append((where, alike[0]))
+        shown.append((where, each[0]))
     return shown, len(said) - len(shown)
 
 

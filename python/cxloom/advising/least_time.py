@@ -8,7 +8,7 @@ the others are placed in what is left. So nobody stays slow because somebody els
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cxloom.advising.node_profile import NodeProfile
@@ -45,7 +45,8 @@ def least_times(
 
     Raises InputError if the objects do not fit.
     """
-    given = _Given(objects, nodes, in_flight, rates)
+    requesters = {each.requester for each in objects}
+    given = _Given(objects, nodes, in_flight, rates, _SPARE if requesters <= rates.keys() else 1.0)
     held: dict[int, Mapping[str, float]] = {}
     left = {node.name: 1.0 for node in nodes}
     while True:
@@ -69,15 +70,8 @@ class _Given:
     nodes: Sequence[NodeProfile]
     in_flight: Mapping[str, float]
     rates: Mapping[str, float]
-
-    @property
-    def requesters(self) -> dict[str, None]:
-        return dict.fromkeys(each.requester for each in self.objects)
-
-    @property
-    def used(self) -> float:
-        """The part of each bandwidth that is used."""
-        return _SPARE if self.requesters.keys() <= self.rates.keys() else 1.0
+    used: float
+    """The part of each bandwidth that is used."""
 
     def busy(self, index: int, node: NodeProfile, shares: Mapping[str, float]) -> float:
         """Nanoseconds that a node has of an object."""
@@ -97,7 +91,7 @@ def _who_must_take(
     found = []
     for name in names:
         own = [index for index, each in enumerate(objects) if each.requester == name]
-        alone = _Given([objects[index] for index in own], given.nodes, given.in_flight, given.rates)
+        alone = replace(given, objects=[objects[index] for index in own])
         _, least = _solved_for(alone, range(len(own)), {}, left, together=True)
         if least >= _AS_LONG * time:
             found.append(name)
@@ -166,13 +160,8 @@ def _solved_for(
                 waits[each.requester, phase][at] = of[i][phase] * latency / lines
     rows: list[Any] = []
     # Times are in the longest of them: a solver takes what is very small beside the rest of its row for nothing.
-    unit = (
-        max(
-            (float(row.max()) for row in [*waits.values(), *(row for each in loads for row in each)]),
-            default=0,
-        )
-        or 1.0
-    )
+    times = [*waits.values(), *(row for of_phase in loads for row in of_phase)]
+    unit = max(float(row.max()) for row in times) or 1.0
     cost[variables:] *= unit
     for phase in range(phases):
         for row, part in zip(loads[phase], (left[node.name] for node in nodes), strict=True):

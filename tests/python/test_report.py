@@ -231,12 +231,14 @@ def test_series_are_those_of_the_table(results: Path) -> None:
             assert np.allclose(values, rows[column] * scale, atol=1e-4)
 
 
-def test_a_full_wire_of_half_duplex_is_full_over_time() -> None:
-    """Both directions take turns: each has half of the wire, and no time is left."""
+@pytest.mark.parametrize("turnaround", [0, 10])
+def test_a_full_wire_of_half_duplex_is_full_over_time(turnaround: int) -> None:
+    """Both directions take turns: each has half of the wire less what turning takes, and no time is left."""
+    shared = {"bandwidth": "16GB/s", "duplex": "half", "turnaround": f"{turnaround}ns"}
     system = cx.System("half")
-    system.host("host", queue=64).bus("bus", bandwidth="16GB/s", duplex="half")
+    system.host("host", queue=64).bus("bus", **shared)
     system.memory("mem", capacity="1GiB", media={"kind": "fixed", "latency": "45ns"})
-    system.connect("host", "bus", bandwidth="16GB/s", duplex="half").connect("bus", "mem")
+    system.connect("host", "bus", **shared).connect("bus", "mem")
     system.map("mem")
     system.workload("host", pattern="random", reads="50%", requests=4000, footprint="1GiB")
     system.outputs(series="1us")

@@ -145,7 +145,7 @@ def test_series_agrees_with_the_summary(name: str) -> None:
         for way in ("upstream", "downstream") if "upstream_utilization" in bus else ():
             ways[f"{hub} {way}"] = {
                 key: bus[f"{way}_{key}"] for key in ("utilization", "queue_mean", "queue_max")
-            }
+            } | {key: bus[key] for key in ("turnaround",) if key in bus}
     ways |= outcome.summary["per_memory"]
     assert set(outcome.sampled) == set(ways)
     assert len(series["time_ps"]) in (steps * len(ways), (steps - 1) * len(ways))
@@ -156,6 +156,11 @@ def test_series_agrees_with_the_summary(name: str) -> None:
             assert np.isnan(series["utilization"][own]).all()
         else:
             assert busy == pytest.approx(ways[sampled]["utilization"] * window, rel=0.02, abs=2 * interval)
+        turned, turnaround = series["turnaround"][own], ways[sampled].get("turnaround")
+        if turnaround is None:
+            assert np.isnan(turned).all()
+        else:
+            assert turned.sum() * interval == pytest.approx(turnaround * window, rel=0.02, abs=2 * interval)
         waiting = series["queue"][own].sum() * interval
         peak = max(ways[sampled]["queue_max"], 1.0)
         assert waiting == pytest.approx(

@@ -42,6 +42,7 @@ class Bus final : public Component, public SharedMedium {
 
   bool unlimited() const override { return wires_[0].unlimited(); }
   WireMonitor& monitor(Direction direction) override { return monitors_[direction]; }
+  WireMonitor* turns() override { return shared_ ? &turns_ : nullptr; }
 
   void start() override;
   bool reroutes() const override { return true; }

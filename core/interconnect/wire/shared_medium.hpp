@@ -16,6 +16,8 @@ class SharedMedium {
   /// It has no limit of bandwidth.
   virtual bool unlimited() const = 0;
   virtual WireMonitor& monitor(Direction direction) = 0;
+  /// Turns of a medium that both directions share; null of full duplex.
+  virtual WireMonitor* turns() = 0;
 
  protected:
   ~SharedMedium() = default;

@@ -18,24 +18,28 @@ namespace cxloom {
 
 namespace {
 
-Sampler::Probe::Level level_of(WireMonitor& monitor, Time now) {
+// What a wire measures up to now; `turns`, of half duplex, is null where it takes no time to turn.
+Sampler::Probe::Level level_of(WireMonitor& monitor, WireMonitor* turns, Time now) {
   const Time busy = monitor.totals(now).busy;
   monitor.queue().advance(now);
-  return {busy, monitor.queue().integral()};
+  return {busy, turns ? turns->totals(now).busy : Time{}, monitor.queue().integral()};
 }
 
 class LinkProbe final : public Sampler::Probe {
  public:
-  LinkProbe(const System::LinkView& link, LinkEnd& end) : end_(end), name_(link.way(end)) {}
+  LinkProbe(const System::LinkView& link, LinkEnd& end)
+      : end_(end), name_(link.way(end)), shared_(link.shared) {}
   std::string name() const override { return name_; }
+  bool has_turns() const override { return shared_; }
   Level read(Time now) override {
     end_.catch_up(now);
-    return level_of(end_.monitor(), now);
+    return level_of(end_.monitor(), end_.path().turns(), now);
   }
 
  private:
   LinkEnd& end_;
   std::string name_;
+  bool shared_;
 };
 
 class BusProbe final : public Sampler::Probe {
@@ -45,7 +49,8 @@ class BusProbe final : public Sampler::Probe {
   std::string name() const override {
     return bus_.name() + (direction_ == SharedMedium::kDownstream ? " downstream" : " upstream");
   }
-  Level read(Time now) override { return level_of(medium_.monitor(direction_), now); }
+  bool has_turns() const override { return medium_.turns() != nullptr; }
+  Level read(Time now) override { return level_of(medium_.monitor(direction_), medium_.turns(), now); }
 
  private:
   const Component& bus_;
@@ -58,7 +63,7 @@ class MemoryProbe final : public Sampler::Probe {
   MemoryProbe(const Component& component, MemoryOwner& owner) : component_(component), owner_(owner) {}
   std::string name() const override { return component_.name(); }
   bool has_wire() const override { return false; }
-  Level read(Time now) override { return {Time{}, owner_.memory_queue_integral(now)}; }
+  Level read(Time now) override { return {.queue_integral = owner_.memory_queue_integral(now)}; }
 
  private:
   const Component& component_;
@@ -128,6 +133,7 @@ void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   for (std::size_t i = 0; i < probes_.size(); ++i) {
     const Probe::Level level = probes_[i]->read(now);
     const auto busy = static_cast<double>((level.busy - before_[i].busy).ps());
+    const auto turned = static_cast<double>((level.turned - before_[i].turned).ps());
     const auto part = static_cast<double>(level.part - before_[i].part);
     const std::uint64_t whole = level.whole - before_[i].whole;
     table_.time_ps.push_back((now - opened_).ps());
@@ -135,6 +141,7 @@ void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
     table_.utilization.push_back(probes_[i]->has_wire() ? static_cast<float>(busy / interval)
                                  : whole > 0 ? static_cast<float>(part / static_cast<double>(whole))
                                              : kNoSample);
+    table_.turnaround.push_back(probes_[i]->has_turns() ? static_cast<float>(turned / interval) : kNoSample);
     const double waiting = (level.queue_integral - before_[i].queue_integral) / interval;
     table_.queue.push_back(probes_[i]->has_queue() ? static_cast<float>(waiting) : kNoSample);
     before_[i] = level;

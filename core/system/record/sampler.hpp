@@ -24,6 +24,7 @@ struct SeriesTable {
   std::vector<std::int64_t> time_ps;
   std::vector<std::uint32_t> probe;  ///< index of what was sampled
   std::vector<float> utilization;    ///< not a number: none
+  std::vector<float> turnaround;     ///< not a number: none
   std::vector<float> queue;
 };
 
@@ -37,6 +38,10 @@ inline constexpr std::tuple kSeriesColumns{
         "utilization", "",
         "busy time / length, in the interval; null of a memory. Of a nearest node the share of the "
         "requester's accesses that it answered, of those that memory did; null where none was"),
+    column<&SeriesTable::turnaround>(
+        "turnaround", "",
+        "time in which the wire that both directions share turned / length, in the interval: the same in "
+        "both. Null of full duplex, and of what has no wire"),
     column<&SeriesTable::queue>("queue", "",
                                 "messages that wait, in a memory requests in it, mean over the interval; "
                                 "null of a nearest node"),
@@ -49,6 +54,7 @@ class Sampler final : public EventHandler {
    public:
     struct Level {
       Time busy;
+      Time turned;
       double queue_integral = 0.0;  ///< level times picoseconds
       std::uint64_t part = 0;       ///< of a whole that is counted
       std::uint64_t whole = 0;
@@ -57,6 +63,8 @@ class Sampler final : public EventHandler {
     virtual std::string name() const = 0;
     /// Whether it can be busy, or just holds requests.
     virtual bool has_wire() const { return true; }
+    /// Whether it is a direction of a wire that both share, and that turns between them.
+    virtual bool has_turns() const { return false; }
     /// Whether anything waits there; otherwise it has a part of a whole.
     virtual bool has_queue() const { return true; }
     /// The window opens.

@@ -13,7 +13,7 @@ from cxloom.base.words import counted
 from cxloom.display import palette, style
 from cxloom.display.numbers import duration
 from cxloom.report.distribution import edges_of
-from cxloom.report.series import busy_of_wires
+from cxloom.report.series import busy_of_wires, rows_of
 from cxloom.results.result import Result
 
 _KINDS = {
@@ -149,8 +149,7 @@ def _draw_histogram(axes: Axes, requests: pl.DataFrame) -> None:
 
 def _busy_over_time(result: Result) -> pl.DataFrame:
     """How busy directions of links and buses were over time; of half duplex the wires."""
-    series = result.series().rename({"link": "name"}, strict=False)  # as it was called in earlier results
-    series = series.with_columns(pl.col("name").cast(pl.String)).drop_nulls("utilization")
+    series = rows_of(result).with_columns(pl.col("name").cast(pl.String)).drop_nulls("utilization")
     return busy_of_wires(series, result.summary)
 
 

@@ -48,9 +48,10 @@ def series_of(result: Result) -> list[Series]:
     table = result.tables["series"]
     file = table if isinstance(table, Path) else None
     try:
-        frame = result.series().rename({"link": "name"}, strict=False)  # as it was called in earlier results
-        frame = frame.select(
-            pl.col("name").cast(pl.String), "time_ps", pl.col("utilization", "queue").cast(pl.Float64)
+        frame = rows_of(result).select(
+            pl.col("name").cast(pl.String),
+            "time_ps",
+            pl.col("utilization", "turnaround", "queue").cast(pl.Float64),
         )
     except (pl.exceptions.PolarsError, OSError):
         raise InputError(
@@ -93,11 +94,21 @@ def series_of(result: Result) -> list[Series]:
     return found
 
 
-def busy_of_wires(rows: pl.DataFrame, summary: Summary) -> pl.DataFrame:
-    """Rows of `time_ps`, `name` and `utilization` with one wire of half duplex for both of its directions.
+def rows_of(result: Result) -> pl.DataFrame:
+    """What was recorded over time, those of earlier results with the columns of today's."""
+    import polars as pl
 
-    Each direction has its own share of the wire; together they are what is taken of it, as in the tables of the run,
-    but for the time of turning, which is not recorded over time.
+    rows = result.series().rename({"link": "name"}, strict=False)
+    if "turnaround" in rows.columns:
+        return rows
+    return rows.with_columns(pl.lit(None, pl.Float64).alias("turnaround"))
+
+
+def busy_of_wires(rows: pl.DataFrame, summary: Summary) -> pl.DataFrame:
+    """Rows of `rows_of` with their `utilization`, one wire of half duplex for both of its directions.
+
+    Each direction has its own share of the wire; together with `turnaround`, which is the same in both, they are what
+    is taken of it, as in the tables of the run. Earlier results lack the time of turning.
     """
     import polars as pl
 
@@ -115,7 +126,7 @@ def busy_of_wires(rows: pl.DataFrame, summary: Summary) -> pl.DataFrame:
     return (
         rows.with_columns(pl.col("name").replace(wires))
         .group_by("name", "time_ps", maintain_order=True)
-        .agg(pl.col("utilization").sum().clip(0, 1))
+        .agg((pl.col("utilization").sum() + pl.col("turnaround").max().fill_null(0)).clip(0, 1))
     )
 
 

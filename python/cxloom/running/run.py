@@ -330,14 +330,14 @@ def _requests(columns: _core.Columns) -> Columns:
 
 
 def _series(columns: _core.Columns) -> Columns:
-    """Utilisations of what has none, a memory, as gaps, and so with queues."""
+    """Utilisations of what has none, a memory, as gaps, and so with turns and queues."""
     import numpy as np
 
-    gaps = {name: np.isnan(columns[name]) for name in ("utilization", "queue")}
+    gaps = {name: np.isnan(columns[name]) for name in ("utilization", "turnaround", "queue")}
     masked = {
         name: np.ma.MaskedArray(columns[name], mask=mask)
         for name, mask in gaps.items()
-        if name == "utilization" or mask.any()
+        if name != "queue" or mask.any()
     }
     return columns | masked
 

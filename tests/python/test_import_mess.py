@@ -48,6 +48,7 @@ def test_a_file_of_another_name_is_told_its_share(folder: Path, cxloom: Call, tm
     refused = cxloom("import", "mess", folder / "cxl.dat", "--clock", "ns", "--out", tmp_path / "x.csv")
     assert refused.code == 2
     assert "the share of reads is not in the name of the file" in " ".join(refused.err.split())
+    assert "or the share before it: 90%=FILE" in " ".join(refused.err.split())
     cxloom("import", "mess", f"75%={folder / 'cxl.dat'}", "--clock", "ns", "--out", tmp_path / "x.csv")
     assert "75%, 20, 231" in (tmp_path / "x.csv").read_text()
 
@@ -61,6 +62,12 @@ def test_a_file_of_another_name_is_told_its_share(folder: Path, cxloom: Call, tm
         ("bwlat_60.txt", "1000 100\n", "ns", "1 point is no curve, at 60 % reads"),
         ("bwlat_60.txt", "1000 100\n2000 110\n", "fast", "not a clock"),
         ("bwlat_60.txt", "1000 100\n2000 110\n", "0Hz", "not a clock"),
+        (
+            "bwlat_60.txt",
+            "1000 100\ninf 110\n",
+            "ns",
+            "bwlat_60.txt:2: not a bandwidth in MB/s and a latency",
+        ),
         ("bwlat_160.txt", "1000 100\n2000 110\n", "ns", "the share of reads is not in the name"),
     ],
 )
@@ -70,6 +77,18 @@ def test_what_is_no_curve(tmp_path: Path, cxloom: Call, name: str, text: str, cl
     assert done.code == 2
     assert words in " ".join(done.err.split())
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_a_share_that_the_name_contradicts(folder: Path, cxloom: Call, tmp_path: Path) -> None:
+    out = tmp_path / "x.csv"
+    done = cxloom("import", "mess", f"50%={folder}", "--clock", "ns", "--out", out)
+    assert done.code == 2
+    assert "bwlat_100.txt: another share of reads than in the name of the file" in " ".join(done.err.split())
+    assert "found: 50 % given, 100 % in the name" in done.err
+    assert not out.exists()
+    (folder / "bwlat_100.txt").rename(folder / "bwlat_67.txt")
+    cxloom("import", "mess", f"66.7%={folder / 'bwlat_67.txt'}", "--clock", "ns", "--out", out)
+    assert "66.7%, 20, 231" in out.read_text()
 
 
 def test_a_folder_without_curves(tmp_path: Path, cxloom: Call) -> None:

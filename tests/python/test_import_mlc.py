@@ -183,6 +183,44 @@ def test_a_system_whose_way_is_longer_than_what_was_measured_is_refused(tmp_path
 
 
 @pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        (" 00000  -250.50  200000.1", "'-250.50 200000.1'"),  # it was 250.5 ns
+        (" 00000  250.50  200,000.1", "'250.50 200,000.1'"),  # it was 0.2 GB/s
+        (" 00000  250,50  200000,1", "'250,50 200000,1'"),
+        (" 00000  nan  200000.1", "'nan 200000.1'"),
+        (" 00000  99999999999999999999.0  200000.1", "'99999999999999999999.0 200000.1'"),
+        (" 00000  250.50", "'250.50'"),
+    ],
+)
+def test_a_number_is_all_of_what_stands_there(row: str, found: str) -> None:
+    with pytest.raises(InputError, match="not a latency in ns and a bandwidth in MB/sec") as refused:
+        read_mlc(f"{HEAD}{row}\n 20000  90.00  2000.1\n", "m.txt")
+    assert (refused.value.found, refused.value.line) == (found, 7)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_marks_around_a_row_are_no_part_of_it(ending: str) -> None:
+    rows = [
+        "| 00000 | 250.50 | 200000.1 |",
+        '"00100\t150.10\t100000.1" <--- 2 of them',
+        " 20000  90.00  2000.1",
+    ]
+    points = read_mlc(HEAD.replace("\n", ending) + ending.join(rows), "m.txt")
+    assert [(p.latency_ns, round(p.bandwidth_gb_per_s, 6)) for p in points] == [
+        (250.5, 200.0001), (150.1, 100.0001), (90.0, 2.0001),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("units", ["(ns)    GB/sec", "(ns)    MiB/s", "(us)    MB/sec"])
+def test_other_units_than_those_of_mlc_are_refused(units: str) -> None:
+    """Of GB/sec the curve ended at a thousandth of its bandwidth."""
+    with pytest.raises(InputError, match="other units than those of MLC") as refused:
+        read_mlc(mlc_text([(250, 0.2), (90, 0.002)], HEAD.replace("(ns)    MB/sec", units)), "m.txt")
+    assert (refused.value.found, refused.value.line) == (f"'{units}'", 5)
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["FILE", "--memory", "cxl"], "no --system"),

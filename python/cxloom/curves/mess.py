@@ -7,6 +7,7 @@ does not say it.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import PurePath
@@ -16,6 +17,8 @@ from cxloom.curves.points import Point
 
 _NAME = re.compile(r"bwlat_(\d{1,3})\.txt$")
 _MB_PER_GB = 1000
+_ROUNDING = 0.01
+"""By as much a share may differ from that of a name: names have whole percents."""
 
 
 def read_mess(
@@ -29,7 +32,8 @@ def read_mess(
         clock_ghz: the processor's clock, if latencies are in its cycles; None if they are in ns.
         reads: the share of reads, for a file of another name.
 
-    Raises InputError for a line that has no two numbers above zero, and for an unknown share of reads.
+    Raises InputError for a line that has no two numbers above zero, for an unknown share of reads, and for another one
+    than the name has.
     """
     named = _NAME.search(PurePath(file).name)
     share = reads if reads is not None else int(named.group(1)) / 100 if named is not None else None
@@ -37,7 +41,13 @@ def read_mess(
         raise InputError(
             "the share of reads is not in the name of the file",
             found=f"'{PurePath(file).name}'",
-            allowed="bwlat_0.txt to bwlat_100.txt, or --reads",
+            allowed="bwlat_0.txt to bwlat_100.txt, or the share before it: 90%=FILE",
+            file=file,
+        )
+    if reads is not None and named is not None and abs(reads - int(named.group(1)) / 100) > _ROUNDING:
+        raise InputError(
+            "another share of reads than in the name of the file",
+            found=f"{100 * reads:g} % given, {named.group(1)} % in the name",
             file=file,
         )
     points = []
@@ -48,7 +58,7 @@ def read_mess(
             bandwidth, latency = (float(word) for word in line.split())
         except ValueError:
             bandwidth = latency = 0.0
-        if not (bandwidth > 0 and latency > 0):
+        if not (0 < bandwidth < math.inf and 0 < latency < math.inf):
             raise InputError(
                 "not a bandwidth in MB/s and a latency",
                 found=f"'{line.strip()[:60]}'",

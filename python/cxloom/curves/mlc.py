@@ -16,8 +16,14 @@ _TITLE = re.compile(r"loaded latenc|^\W*inject\b", re.IGNORECASE)
 _OTHER_TITLE = re.compile(r"^\s*measuring\b", re.IGNORECASE)
 _READ_ONLY = re.compile(r"read-only traffic", re.IGNORECASE)
 _MIX = re.compile(r"\b(\d+):(\d+)\s+reads?\b", re.IGNORECASE)
-_ROW = re.compile(r"^\W*\d{5}(?![0-9.])\W*([0-9.]*)\s*([0-9.]*)")
+_ROW = re.compile(r"^\W*\d{5}(?![0-9.])(.*)")
 """A row that is cut off is one, too: it lacks its last number, or both."""
+_CELL = re.compile(r"[^\s|\";]+")
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
+_UNITS = re.compile(r"\((\w+)\)\s+(\w+)/s(ec)?\b")
+"""The units of a table, in the second line of its head."""
+_MOST_DIGITS = 12
+"""More before the point are no measurement."""
 _MB_PER_GB = 1000
 
 
@@ -58,6 +64,14 @@ def _points(text: str, file: str, given: float | None) -> Iterator[Point]:
                     line=number,
                 )
             share = said
+        if within and (units := _UNITS.search(line)) is not None and units.group(1, 2) != ("ns", "MB"):
+            raise InputError(
+                "a table in other units than those of MLC",
+                found=f"'{units[0]}'",
+                allowed="latencies in (ns) and bandwidths in MB/sec, of a million bytes",
+                file=file,
+                line=number,
+            )
         row = _ROW.match(line)
         if row is None or not within:
             continue
@@ -68,23 +82,28 @@ def _points(text: str, file: str, given: float | None) -> Iterator[Point]:
                 file=file,
                 line=number,
             )
-        yield _point(row.group(1), row.group(2), share, file, number)
+        yield _point(row.group(1), share, file, number)
 
 
-def _point(latency: str, bandwidth: str, reads: float, file: str, line: int) -> Point:
-    try:
-        made = Point(reads, float(bandwidth) / _MB_PER_GB, float(latency), line)
-    except ValueError:
-        made = Point(reads, 0, 0, line)
+def _point(row: str, reads: float, file: str, line: int) -> Point:
+    cells = _CELL.findall(row)[:2]
+    latency, bandwidth = (_number(cell) for cell in (*cells, "", "")[:2])
+    made = Point(reads, bandwidth / _MB_PER_GB, latency, line)
     if not (made.bandwidth_gb_per_s > 0 and made.latency_ns > 0):
         raise InputError(
             "not a latency in ns and a bandwidth in MB/sec",
-            found=f"'{' '.join([latency, bandwidth]).strip()}'",
-            allowed="two numbers above 0",
+            found=f"'{' '.join(cells)[:60]}'",
+            allowed="two numbers above 0, with a point before decimals and nothing between thousands",
             file=file,
             line=line,
         )
     return made
+
+
+def _number(text: str) -> float:
+    """A number as MLC prints them; 0 for anything else."""
+    plain = _NUMBER.fullmatch(text) is not None and len(text.partition(".")[0]) <= _MOST_DIGITS
+    return float(text) if plain else 0.0
 
 
 def _share_in(line: str) -> float | None:

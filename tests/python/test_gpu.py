@@ -82,6 +82,36 @@ def test_a_call_of_a_small_copy_takes_what_is_measured(preset: str, direction: s
     assert 6000 < took < 7000  # gdrcopy: with its request, which is behind the launch
 
 
+BESIDE = """
+devices:
+  host: {kind: host}
+  other: {kind: host, queue: 256}
+  gpu: {kind: gpu, host: host}
+  sw: {kind: switch}
+  mem: {kind: memory, capacity: 16GiB, media: {kind: fixed, latency: 100ns, bandwidth: 20GB/s}}
+links:
+  - {between: [host, gpu], phy: pcie4-x16, flit: none, port_delay: 75ns}
+  - {between: [host, sw], bandwidth: 64GB/s}
+  - {between: [other, sw], bandwidth: 64GB/s}
+  - {between: [mem, sw], bandwidth: 64GB/s}
+address_map: [{to: mem}]
+workload:
+  gpu: {pattern: transfer, size: 1MiB, footprint: 1GiB, requests: 12}
+  other: {pattern: random, base: 8GiB, footprint: 8GiB, requests: 40000}
+"""
+
+
+def test_a_neighbour_that_takes_from_a_gpu_gains_nothing_for_all() -> None:
+    """More lines of the host instead of blocks of 512 B are more requests, and no more bytes."""
+    found = cx.explain(cx.System.from_yaml(BESIDE), jobs=1)
+    gains = {each.resource.name: each.gain for each in found.what_ifs}
+    assert gains["the queue of other"] == pytest.approx(0, abs=0.02)
+    assert found.limit is not None
+    assert found.limit.name == "the data path of mem"
+    # The GPU's tags, 256 x 512 B, bound it at 26.4 GB/s of its link; both together have 40 GB/s of the memory at most.
+    assert 0.5 < gains["the data path of mem"] <= 1.01
+
+
 def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(SYSTEMS["preset"])

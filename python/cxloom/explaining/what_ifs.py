@@ -41,7 +41,7 @@ class WhatIf:
     full: Sequence[Resource] = ()
     """All that is full then."""
     rate: float = 0.0
-    """What is done per nanosecond: requests, or of a graph of tasks a part of it."""
+    """What is done per nanosecond: requests, beside a GPU bytes, or of a graph of tasks a part of it."""
 
 
 def lost(summary: Summary) -> int:
@@ -144,14 +144,15 @@ def limit_of(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resou
 def _rate(summary: Summary) -> float:
     """Requests per nanosecond; of a graph of tasks graphs, as work beside it makes more requests in a longer time.
 
-    By Little's law from what was in flight and how long that took, where both are known of all requests: requests that
-    a window cuts at its edges do not count then. Otherwise those that were answered in it.
+    Beside a GPU, whose requests are longer than those of a host, bytes: of two that share a link one makes the more
+    requests the less it moves. By Little's law from what was in flight and how long that took, where both are known of
+    all requests: requests that a window cuts at its edges do not count then. Otherwise those that were answered in it.
     """
     if summary.get("tasks"):
         return float(1.0 / summary["simulated_time_ns"])
-    # What a GPU has in flight waits at its completer, too, which its lines are charged as the wait for their turn.
-    of_gpu = any("tags_mean" in each for each in summary["per_requester"].values())
-    held = [None if of_gpu else each.get("in_flight_mean") for each in summary["per_requester"].values()]
+    if any("tags_mean" in each for each in summary["per_requester"].values()):
+        return float(summary["bandwidth_gb_per_s"])
+    held = [each.get("in_flight_mean") for each in summary["per_requester"].values()]
     waited = (summary["latency_ns"]["mean"] or 0.0) - summary["breakdown_ns"]["requester_queue"]
     if waited > 0 and not summary["errors"]["requests"] and None not in held:
         return float(sum(each for each in held if each is not None) / waited)

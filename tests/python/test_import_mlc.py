@@ -214,7 +214,7 @@ def test_marks_around_a_row_are_no_part_of_it(ending: str) -> None:
 
 @pytest.mark.parametrize("units", ["(ns)    GB/sec", "(ns)    MiB/s", "(us)    MB/sec"])
 def test_other_units_than_those_of_mlc_are_refused(units: str) -> None:
-    """Of GB/sec the curve ended at a thousandth of its bandwidth."""
+    """A table in GB/sec gave a curve that ended at a thousandth of its bandwidth."""
     with pytest.raises(InputError, match="other units than those of MLC") as refused:
         read_mlc(mlc_text([(250, 0.2), (90, 0.002)], HEAD.replace("(ns)    MB/sec", units)), "m.txt")
     assert (refused.value.found, refused.value.line) == (f"'{units}'", 5)

@@ -247,7 +247,22 @@ def test_memories_that_differ_are_said() -> None:
         assert words in said
     assert made.spec["workload"]["Host"]["reads"] == "75%"
     assert made.spec["workload"]["Host"]["footprint"] == "3MiB"
-    made.check("made.yaml")
+    made.check("made.yaml", "x.toml")
+
+
+def test_a_slow_switch_has_a_bandwidth_without_an_exponent() -> None:
+    found = idle(("Switch", "Switch", {"delay": 2_000_000}))  # 64 B in 2 ms: 0.000032 GB/s, once each way
+    assert found.latency.mean == pytest.approx(2 * 2_000_000, rel=1e-3)
+
+
+def test_a_system_that_cannot_be_is_told_of_its_configuration(cxloom: Call, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(toml(ONE, []))
+    done = cxloom("import", "esf", tmp_path / "x.toml", "--out", tmp_path / "made.yaml")
+    assert done.code == 2
+    assert f"{tmp_path / 'x.toml'}: devices.Mem of the spec made of it: no links lead" in " ".join(
+        done.err.split()
+    )
+    assert not (tmp_path / "made.yaml").exists()
 
 
 def test_names_in_ranges() -> None:

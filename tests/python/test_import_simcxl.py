@@ -99,6 +99,43 @@ def test_a_text_is_true_whatever_it_says() -> None:
     assert made["devices"]["cxl"]["queue"] == 36
 
 
+@pytest.mark.parametrize("test", ["args.is_asic.lower() == 'true'", "settings.asic == 'True'", "flag()"])
+def test_what_a_call_or_another_module_gives_is_not_known(test: str) -> None:
+    """A call was like no text and true by itself, so that `lower()` made an FPGA of an ASIC."""
+    with pytest.raises(cx.InputError, match="which device: is_asic"):
+        spec(SCRIPT.replace("is_asic=(args.is_asic == 'True')", f"is_asic=({test})"))
+    chosen = SCRIPT.replace("CPUTypes.O3 if args.cpu_type == 'O3'", f"CPUTypes.O3 if {test}")
+    with pytest.raises(cx.InputError, match="not a kind of core") as refused:
+        spec(chosen)
+    assert refused.value.found == "what only a run of the script would tell"
+    branch = SCRIPT.replace("if args.is_asic == 'False':", f"if {test}:")
+    with pytest.raises(cx.InputError, match="only a run of the script would tell which way"):
+        spec(branch)
+
+
+def test_arguments_may_have_any_name() -> None:
+    script = SCRIPT.replace("args.", "options.").replace("args =", "options =")
+    made, _ = spec(script, is_asic="False", num_cpus="3")
+    assert made["devices"]["cxl"]["controller_time"] == "120ns"
+    assert made["devices"]["host"]["core"]["cores"] == 3
+    assert spec(script)[0]["devices"]["cxl"]["controller_time"] == "30ns"
+
+
+@pytest.mark.parametrize(
+    ("named", "unnamed", "what"),
+    [
+        ('X86Board(clk_freq="2GHz", processor=processor', 'X86Board("2GHz", processor', "X86Board"),
+        ("switch_core_type=CPUTypes.O3", "CPUTypes.O3", "SimpleSwitchableProcessor"),
+        ('l1d_size="32kB"', '"32kB"', "ThreeLevels"),
+    ],
+)
+def test_arguments_without_names_are_refused(named: str, unnamed: str, what: str) -> None:
+    """They were passed over: of 2 GHz and twelve cores out of order, one in order of 2.4 GHz was left."""
+    with pytest.raises(cx.InputError, match=f"arguments of {what} without names") as refused:
+        spec(SCRIPT.replace(named, unnamed))
+    assert refused.value.line is not None
+
+
 def test_what_is_not_followed_is_said() -> None:
     script = SCRIPT.replace("is_asic=(", "uncore=3, is_asic=(").replace('size="3GB"', 'size="3GB", ranks=2')
     said = spec(

@@ -150,7 +150,7 @@ def esf(
 
     check_forms([Path(out)], "spec", (".yaml", ".yml"))
     check_writable([Path(out)])
-    _write_spec(spec_of(read_esf(file_text(file, "a TOML file"), file), Path(out).parent), out, as_json)
+    _write_spec(spec_of(read_esf(file_text(file, "a TOML file"), file), Path(out).parent), file, out, as_json)
 
 
 @app.command()
@@ -187,7 +187,7 @@ def simcxl(
     read = read_simcxl(file_text(file, "a Python script"), file, given)
     if board is not None:
         read_board(file_text(board, "x86_board.py"), board, read)
-    _write_spec(spec_of(read), out, as_json)
+    _write_spec(spec_of(read), file, out, as_json)
 
 
 def _argument(text: str) -> tuple[str, str]:
@@ -197,13 +197,13 @@ def _argument(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _write_spec(made: Imported, out: str, as_json: bool) -> None:
+def _write_spec(made: Imported, file: str, out: str, as_json: bool) -> None:
     """Writes a spec that is valid, and says what could not be taken over."""
     from rich.text import Text
 
     from cxloom.display.console import output
 
-    made.check(out)
+    made.check(out, file)
     write_text(Path(out), made.text())
     if as_json:
         print(json.dumps({"spec": made.spec, "notes": made.notes}, indent=2))

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,7 @@ def _on_the_wire(payload: int, frame: int, width: int) -> int:
 
 def _rate(size: int, ns: int) -> str:
     """The bandwidth that moves so many bytes in a time; nothing for no time."""
-    return f"{float(Fraction(size, ns)):.12g}GB/s" if ns else ""
+    return f"{Decimal(f'{float(Fraction(size, ns)):.12g}'):f}GB/s" if ns else ""
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------

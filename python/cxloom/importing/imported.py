@@ -8,8 +8,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cxloom.base.errors import InputError, together
 from cxloom.spec.writer import to_yaml
 from cxloom.system.system import System
+
+
+def _of_file(error: InputError, file: str) -> InputError:
+    return InputError(
+        error.problem,
+        found=error.found,
+        allowed=error.allowed,
+        suggestion=error.suggestion,
+        path=f"{error.path} of the spec made of it".lstrip(),
+        file=file,
+    )
+
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 _WIDTH = 100
@@ -36,9 +49,16 @@ class Imported:
         ]
         return "\n".join(comments) + "\n" + to_yaml(self.spec)
 
-    def check(self, file: str) -> None:
-        """Raises InputError if the spec is not valid in this file, such as for memory that its media do not have."""
-        System.from_yaml(self.text(), file).check()
+    def check(self, out: str, file: str) -> None:
+        """Raises InputError, of `file` that it was made of, if the spec is not valid where it will be: `out`.
+
+        Such a file asks for memory that its media do not have. No line is named: that of a spec which is not written
+        would be nowhere.
+        """
+        try:
+            System.from_yaml(self.text(), out).check()
+        except InputError as error:
+            raise together([_of_file(each, file) for each in getattr(error, "errors", [error])]) from None
 
 
 def in_ranges(items: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,9 @@ from cxloom.spec.names import listed, nearest
 class _Unknown:
     """A value that only a run of the script would tell."""
 
+    def __repr__(self) -> str:
+        return "what only a run of the script would tell"
+
 
 UNKNOWN = _Unknown()
 
@@ -31,6 +34,20 @@ class Made:
     name: str
     given: dict[str, Any]
     arguments: list[Any] = field(default_factory=list)
+    """The arguments without a name."""
+    line: int | None = None
+
+    def refuse_unnamed(self, file: str) -> None:
+        """Raises InputError for arguments without a name: what they are is not in the script."""
+        if self.arguments:
+            raise InputError(
+                f"arguments of {self.name} without names", found=", ".join(map(_short, self.arguments)),
+                allowed=f"{self.name}(name=value, ...)", file=file, line=self.line,
+            )  # fmt: skip
+
+
+def _short(value: Any) -> str:
+    return value.name if isinstance(value, Made) else repr(value)
 
 
 @dataclass
@@ -90,7 +107,9 @@ def read_simcxl(text: str, file: str, given: Mapping[str, str]) -> Board:
             allowed="a script with one X86Board(..., cxl_memory=...)",
             file=file,
         )
-    return Board(file, boards[0].given, follow.chosen, notes=follow.notes)
+    (board,) = boards
+    board.refuse_unnamed(file)
+    return Board(file, board.given, follow.chosen, notes=follow.notes)
 
 
 def read_board(text: str, file: str, board: Board) -> None:
@@ -183,8 +202,8 @@ class _Follow:
                 self._pass_over(statement)
 
     def _branch(self, statement: ast.If) -> None:
-        test = self.value(statement.test)
-        if test is UNKNOWN or isinstance(test, Made):
+        test = self._test(statement.test)
+        if test is UNKNOWN:
             if any(isinstance(node, ast.Assign) for node in ast.walk(statement)):
                 raise InputError(
                     "only a run of the script would tell which way it goes", found=ast.unparse(statement.test)[:60],
@@ -231,7 +250,7 @@ class _Follow:
                 return node.value
             case ast.Name():
                 return self.values.get(node.id, node.id if node.id in ("int", "str", "float") else UNKNOWN)
-            case ast.Attribute(value=ast.Name(id="args")):
+            case ast.Attribute() if self._is_argument(node):
                 return self.chosen.get(node.attr, UNKNOWN)
             case ast.Attribute():
                 return node.attr
@@ -240,19 +259,31 @@ class _Follow:
             case ast.Call():
                 return self._call(node)
             case ast.IfExp():
-                test = self.value(node.test)
+                test = self._test(node.test)
                 return UNKNOWN if test is UNKNOWN else self.value(node.body if test else node.orelse)
             case ast.Compare(ops=[how], comparators=[other]) if type(how) in _COMPARISONS:
-                sides = self.value(node.left), self.value(other)
+                sides = self._test(node.left), self._test(other)
                 return UNKNOWN if UNKNOWN in sides else _COMPARISONS[type(how)](*sides)
             case ast.UnaryOp(op=ast.Not()):
-                test = self.value(node.operand)
+                test = self._test(node.operand)
                 return UNKNOWN if test is UNKNOWN else not test
         return UNKNOWN
+
+    def _is_argument(self, node: ast.Attribute) -> bool:
+        """Whether this is an argument of the command line: of what `parse_args` gave, whatever its name."""
+        found = self.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        return isinstance(found, Made) and found.name == "parse_args"
+
+    def _test(self, node: ast.expr) -> Any:
+        """What a test goes by. What a call gives and what a name of another module stands for is unknown."""
+        value = self.value(node)
+        elsewhere = isinstance(node, ast.Attribute) and not self._is_argument(node)
+        return UNKNOWN if elsewhere or isinstance(value, Made) else value
 
     def _call(self, node: ast.Call) -> Any:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         arguments = [self.value(each) for each in node.args]
         if name == "Latency" and arguments:
             return arguments[0]
-        return Made(name, {each.arg: self.value(each.value) for each in node.keywords if each.arg}, arguments)
+        given = {each.arg: self.value(each.value) for each in node.keywords if each.arg}
+        return Made(name, given, arguments, node.lineno)

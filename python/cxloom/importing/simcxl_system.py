@@ -15,7 +15,7 @@ from typing import Any
 from cxloom.base.errors import InputError
 from cxloom.base.words import exact_bytes
 from cxloom.importing.imported import Imported
-from cxloom.importing.simcxl import Board, Made
+from cxloom.importing.simcxl import UNKNOWN, Board, Made
 
 _UNITS = {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+)\s*([kKMGT]?)i?B")
@@ -44,8 +44,10 @@ def spec_of(board: Board) -> Imported:
         f"Made by `cxloom import simcxl` of {Path(board.file).name}. Not taken over as it is:",
         board.notes,
     )
-    asic = board.parts.get("is_asic", True)
-    device = board.devices[bool(asic)]
+    device = board.devices[_is_asic(board)]
+    for part in ("processor", "cache_hierarchy"):
+        if isinstance(called := board.parts.get(part), Made):
+            called.refuse_unnamed(board.file)
     bridge = board.bridge
     flight = sum(_ns(board, name, bridge[name]) for name in ("bridge_lat", "proto_proc_lat"))
     places = _places(board, "rsp_size", device["rsp_size"])
@@ -102,6 +104,16 @@ def spec_of(board: Board) -> Imported:
     return made
 
 
+def _is_asic(board: Board) -> bool:
+    """Which of the two devices the board has."""
+    asic = board.parts.get("is_asic", True)
+    if asic is UNKNOWN or isinstance(asic, Made):
+        raise InputError(
+            "which device: is_asic", found=_found(asic), allowed="arguments and constants, compared", file=board.file
+        )  # fmt: skip
+    return bool(asic)
+
+
 def _host(board: Board, made: Imported) -> dict[str, Any]:
     """Cores and caches. In-order cores of gem5 wait for each access; those out of order have a model of their own."""
     clock = _clock(board, board.parts.get("clk_freq", "2.4GHz"))
@@ -109,7 +121,11 @@ def _host(board: Board, made: Imported) -> dict[str, Any]:
     kind, cores = "TIMING", 1
     if isinstance(processor, Made):
         cores = _places(board, "num_cores", processor.given.get("num_cores", 1))
-        kind = str(processor.given.get("switch_core_type", processor.given.get("cpu_type", "TIMING")))
+        kind = processor.given.get("switch_core_type", processor.given.get("cpu_type", "TIMING"))
+        if not isinstance(kind, str):
+            raise InputError(
+                "not a kind of core", found=_found(kind), allowed="one such as CPUTypes.O3", file=board.file
+            )
     host: dict[str, Any] = {"kind": "host", "process_time": "0ns", "queue": _MSHRS if kind == "O3" else cores}
     private, shared = _caches(board, made)
     host["core"] = {"clock": f"{float(clock):g}G/s", "cores": cores, "caches": private}
@@ -167,10 +183,14 @@ def _memory(board: Board, name: str, controller: str, made: Imported) -> dict[st
     return device
 
 
+def _found(value: Any) -> str:
+    return f"what {value.name}() gives" if isinstance(value, Made) else repr(value)
+
+
 def _ns(board: Board, name: str, value: Any) -> Fraction:
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         raise InputError(
-            f"not a time: {name}", found=repr(value), allowed="a text such as 50ns", file=board.file
+            f"not a time: {name}", found=_found(value), allowed="a text such as 50ns", file=board.file
         )
     scale = {"ps": Fraction(1, 1000), "ns": Fraction(1), "us": Fraction(1000), "ms": Fraction(1000000)}
     return Fraction(value[:-2]) * scale[value[-2:]]
@@ -180,7 +200,10 @@ def _size(board: Board, name: str, value: Any) -> int:
     found = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise InputError(
-            f"not a size: {name}", found=repr(value), allowed="a text such as 8GB, of 1024s", file=board.file
+            f"not a size: {name}",
+            found=_found(value),
+            allowed="a text such as 8GB, of 1024s",
+            file=board.file,
         )
     return int(found[1]) * _UNITS[found[2]]
 
@@ -190,7 +213,7 @@ def _clock(board: Board, value: Any) -> Fraction:
     found = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     if found is None or Fraction(found[1]) == 0:
         raise InputError(
-            "not a clock: clk_freq", found=repr(value), allowed="a text such as 2.4GHz", file=board.file
+            "not a clock: clk_freq", found=_found(value), allowed="a text such as 2.4GHz", file=board.file
         )
     return Fraction(found[1]) / (1 if found[2] == "G" else 1000)
 
@@ -198,6 +221,6 @@ def _clock(board: Board, value: Any) -> Fraction:
 def _places(board: Board, name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError(
-            f"not a number: {name}", found=repr(value), allowed="an integer, at least 1", file=board.file
+            f"not a number: {name}", found=_found(value), allowed="an integer, at least 1", file=board.file
         )
     return value

@@ -10,7 +10,7 @@ import typer
 
 from cxloom.base.errors import InputError, reason_of
 from cxloom.cli.options import QuietFile
-from cxloom.cli.writing import refuse_empty, write_text
+from cxloom.cli.writing import check_writable, refuse_empty, write_text
 from cxloom.results.outdir import SUMMARY
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ def report(
         )
     pages = _pages(results)
     text = pages.page()
-    target = write_text(pages.place if out is None else Path(out), text)
+    place = pages.place if out is None else Path(out)
+    if figures is not None:  # nothing is written where one of the two cannot be
+        check_writable([place, Path(figures) / "latency.pdf"])
+    target = write_text(place, text)
     written = [f"The page is {target}"]
     if figures is not None:
         names = _write_figures(pages, Path(figures))

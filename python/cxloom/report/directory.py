@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cxloom.base.errors import InputError, reason_of
+from cxloom.report.answers import refuse_answer
 from cxloom.report.study_outcome import OUTCOME, PAGE, read_outcome
 from cxloom.results.result import Result
 
@@ -108,7 +109,7 @@ def of_sweep(folder: Path) -> Pages:
 
 
 def of_serving(file: Path) -> Pages:
-    """Pages of what ``cxloom kv --out`` wrote. Raises InputError if it is none of these."""
+    """Pages of what ``cxloom kv --out`` wrote. Raises InputError if it is none of these, such as another command's."""
     from cxloom.kv.serving import Served
     from cxloom.report.page import refused_unless_whole
 
@@ -121,6 +122,7 @@ def of_serving(file: Path) -> Pages:
         raise InputError(
             "not a result: it is no JSON", allowed=f"what `{written_by}` writes", file=file
         ) from None
+    refuse_answer(found, file)
     with refused_unless_whole("a result of servers with KV caches", written_by, file):
         served = Served(found["name"], found, found["cost"])
 

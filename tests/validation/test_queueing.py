@@ -135,6 +135,39 @@ def test_credits_limit_throughput(credits: int, reads: float) -> None:
     assert outcome.rate == pytest.approx(limit, rel=0.002)
 
 
+@pytest.mark.parametrize(
+    ("queueing", "forwarding", "wires"),
+    [("output", "cut-through", 1), ("output", "store-and-forward", 1), ("voq", "cut-through", 1),
+     ("voq", "store-and-forward", 2), ("fifo", "cut-through", 1), ("fifo", "store-and-forward", 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("rate", [16.0, 1.0])
+def test_credits_of_a_link_into_a_switch(queueing: str, forwarding: str, wires: int, rate: float) -> None:
+    # A receive buffer is free when the last byte has been switched: in `voq` and `fifo` it has left then, which in
+    # store and forward takes the next wire's time, too. At 1 GB/s the data take longer than all else in the loop.
+    link = {"bandwidth": f"{rate:g}GB/s", "port_delay": "10ns"}
+    spec = {
+        "devices": {
+            "host": {"kind": "host", "queue": 64},
+            "sw": {
+                "kind": "switch",
+                "switching_time": "20ns",
+                "queueing": queueing,
+                "forwarding": forwarding,
+            },
+            "mem": {"kind": "memory"},
+        },
+        "links": [
+            {"between": ["host", "sw"], **link, "credits": {"M2S RwD": 1}},
+            {"between": ["sw", "mem"], **link},
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "reads": 0.0, "requests": 400}},
+        "run": {"warmup": 100},
+    }
+    loop = wires * 80 / rate + 20.0 + 2 * 20.0
+    assert run(spec).rate == pytest.approx(1 / loop, rel=1e-6)
+
+
 @pytest.mark.parametrize("banks", [1, 4, 16])
 def test_banks_limit_throughput(banks: int) -> None:
     media = {"kind": "fixed", "latency": "48ns", "banks": banks, "bank_interleave": "64B"}

@@ -147,7 +147,7 @@ bool SwitchCore::keeps(const Message& message) const {
 
 void SwitchCore::pass_on(Message& message) {
   if (arbitrates()) return queue_for(output_of(message), message);
-  if (releases_) release(vc_of(message), message.port, now());
+  if (releases_) release_whole(message);
   if (Port* const way = ways_[message.destination.index()]) [[likely]] {
     way->send(message, now());
   } else {
@@ -157,7 +157,7 @@ void SwitchCore::pass_on(Message& message) {
 
 void SwitchCore::forward_by(std::uint16_t output, Message& message) {
   if (arbitrates()) return queue_for(output, message);
-  if (releases_) release(vc_of(message), message.port, now());
+  if (releases_) release_whole(message);
   send_by(output, message);
 }
 
@@ -200,7 +200,7 @@ void SwitchCore::take_back(Message& message) {
 }
 
 void SwitchCore::refuse(Message& message) {
-  release(vc_of(message), message.port, arbitrates() ? now() + message.tail : now());
+  release_whole(message);
   message.port = inside();
   message.virtual_channel = 0;
   if (system_context_.failures && !system_context_.failures->refuses(message, now())) return;
@@ -216,7 +216,7 @@ void SwitchCore::note_sent(const Message& message) const {
 
 void SwitchCore::nowhere(Message& message) {
   ensure(system_context_.failures != nullptr, "a message to a device that no way leads to");
-  if (arbitrates()) release(vc_of(message), message.port, now() + message.tail);
+  if (arbitrates()) release_whole(message);
   message.port = inside();
   message.virtual_channel = 0;
   if (persists_ && persists_->owns(message)) return persists_->has_no_way(message);

@@ -138,6 +138,8 @@ class alignas(64) SwitchCore final : public EventHandler, private BypassSource {
   }
 
  private:
+  /// Its receive buffer is free when its last byte has been switched.
+  void release_whole(const Message& message) { release(vc_of(message), message.port, now() + message.tail); }
   void forward_otherwise(Message& message);
   /// On its way to its destination.
   void pass_on(Message& message);

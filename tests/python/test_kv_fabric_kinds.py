@@ -82,6 +82,7 @@ def test_servers_of_virtual_switches_have_memories_of_their_own(tmp_path: Path) 
     assert load_time(found) == pytest.approx(5.8e-6 + 16 * BLOCK / (READS * 1e9), rel=0.005)
 
 
+OWN: Spec = {"name": "t", "devices": ["m"], "blocks": 200}
 LOGICAL = {"kind": "memory", "logical_devices": [{"capacity": "32GiB"}, {"capacity": "32GiB"}]}
 
 
@@ -106,6 +107,19 @@ def test_memory_of_another_host_is_refused(tmp_path: Path, fabric: Spec, tier: S
     assert caught.value.path == "tiers[0].devices"
     assert caught.value.line == 1
     assert "virtual switch" in caught.value.allowed
+
+
+def test_a_tier_has_room_in_the_logical_device_of_its_host(tmp_path: Path) -> None:
+    """200 blocks of 64 MiB are in its 32 GiB, and 600 are not, though the whole device has 64 GiB."""
+    fabric = virtual([{"to": "m", "ld": 0}], [{"to": "m", "ld": 1}], m=LOGICAL)
+    found = cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), 1, fabric=fabric, tiers=[OWN])).found
+    assert load_time(found) == pytest.approx(5.8e-6 + 16 * BLOCK / (READS * 1e9), rel=0.005)
+    large = {**OWN, "blocks": 600}
+    with pytest.raises(
+        InputError, match="'host0' has no way to, or no extent of its own of, m ld 1"
+    ) as caught:
+        cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), 1, fabric=fabric, tiers=[large]))
+    assert caught.value.path == "tiers[0].capacity"
 
 
 @pytest.mark.parametrize("routing", ["deterministic", "flow-hash", "random", "adaptive", "valiant"])

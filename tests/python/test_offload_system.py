@@ -180,8 +180,30 @@ def test_memory_that_another_host_has_is_no_place() -> None:
     pool = cx.System.from_yaml(POOL)
     found = cx.simulate_plan(step(), pool, place=["card"], scale=16384)
     assert [each for each in found.notes if "events come at their times" in each]
-    with pytest.raises(SimulationError, match=r"the plan cannot run there: .* answered with an error"):
+    with pytest.raises(
+        InputError, match="'host' has no way to, or no extent of its own of, beside"
+    ) as caught:
         cx.simulate_plan(step(), pool, place=["beside"], scale=16384)
+    assert caught.value.path == "place"
+    goes = pool.set("events", [{"at": "1us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}])
+    with pytest.raises(SimulationError, match=r"the plan cannot run there: .* answered with an error"):
+        cx.simulate_plan(step(), goes, place=["card"], scale=16384)
+
+
+def test_a_logical_device_is_a_place() -> None:
+    """A fifth of the pages are on the one that the host has, and Adam's bytes there take 8 GB/s."""
+    halves = {"capacity": "128GiB", "bandwidth_limit": "8GB/s"}
+    spec = SYSTEM.replace(
+        "capacity: 256GiB, media: {kind: fixed, latency: 200ns", "media: {kind: fixed, latency: 200ns"
+    )
+    parted = cx.System.from_yaml(spec).set(
+        "devices.card.logical_devices", [{**halves, "host": "host"}, halves]
+    )
+    parted = parted.set("address_map", [{"to": "dram"}, {"to": "card", "ld": 0}, {"to": "card", "ld": 1}])
+    found = by_kind(cx.simulate_plan(step(), parted, place=["dram: 4, card ld 0"], scale=4096))
+    assert found["Adam"] == pytest.approx(28 / 5 / 8, rel=0.02)
+    with pytest.raises(InputError, match="as many weights as nodes are needed"):
+        cx.simulate_plan(step(), parted, place=["dram:4,card"], scale=4096)
 
 
 def test_the_ways_of_messages_are_those_of_the_system() -> None:

@@ -15,9 +15,11 @@
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/run/simulation.hpp"
 #include "system/tasks/task_objects.hpp"
 #include "system/tasks/task_player.hpp"
@@ -101,6 +103,27 @@ void check_name(const std::string& name, const std::vector<std::string>& known, 
        known.empty() ? std::string("a device of such a kind, of which there is none") : list_names(known),
        nearest_name(name, known)},
       key);
+}
+
+InputError no_access(const std::string& device, const std::string& tier, std::size_t number) {
+  return InputError({"'" + device + "' has no access to all of the tier '" + tier +
+                         "': memory answers some of its lines without data",
+                     {},
+                     "memories of which the device or its host has all: not what a virtual switch binds to "
+                     "another host, nor a logical device of another",
+                     {},
+                     InputError::Kind::kBetween},
+                    indexed("tiers", number) + ".devices");
+}
+
+/// A device has a way to the memory, or to a logical device of it.
+bool reaches(const System& system, const std::string& from, const std::string& memory) {
+  const NodeId node = system.component(from).id();
+  return std::ranges::any_of(system.address_map_of(node).parts(), [&](const AddressMap::Part& part) {
+    return std::ranges::any_of(part.memories, [&](const MemoryTargetInfo& each) {
+      return each.name == memory && has_way(system, node, each);
+    });
+  });
 }
 
 void check_memory(const System& system, const std::string& name, const std::vector<std::string>& known,
@@ -247,6 +270,9 @@ void FabricProbe::place_tier(const System& system, const ServingParams& params, 
     TaskObjectParams object{.name = object_of({server, tier, false}), .size = Bytes{sizes_[tier]}};
     object.addresses = {devices.size() > 1 ? "interleave" : "bind", Value::Map{{"nodes", std::move(nodes)}}};
     object.host = seen_from(system, engines_[server]);
+    for (const std::string& device : devices) {
+      if (!reaches(system, *object.host, device)) throw no_access(engines_[server], about.name, tier);
+    }
     spec_.tasks.objects.push_back(std::move(object));
     try {
       TaskObjects(registry_, spec_, system);
@@ -377,15 +403,7 @@ std::unique_ptr<Simulation> FabricProbe::simulation_of(const std::vector<FabricF
 void FabricProbe::check_whole(const std::vector<FabricFlow>& flows, const Simulation& simulation) const {
   for (std::size_t i = 0; i < flows.size(); ++i) {
     if (!simulation.tasks()->records()[i].failed) continue;
-    const std::string& tier = tiers_[flows[i].tier];
-    throw InputError({"'" + engines_[flows[i].server] + "' has no access to all of the tier '" + tier +
-                          "': memory answers some of its lines without data",
-                      {},
-                      "memories of which the device or its host has all: not what a virtual switch binds to "
-                      "another host, nor a logical device of another",
-                      {},
-                      InputError::Kind::kBetween},
-                     indexed("tiers", flows[i].tier) + ".devices");
+    throw no_access(engines_[flows[i].server], tiers_[flows[i].tier], flows[i].tier);
   }
 }
 

@@ -13,10 +13,22 @@ namespace cxloom {
 
 namespace {
 
+// In place of the address of its first frame, of a node that has none for its device.
+constexpr std::uint64_t kNoFrame = ~std::uint64_t{0};
+
 std::string first_user_of_memory(const System& system) {
   for (const auto& [component, requester] : system.roles().all<Requester>()) return component->name();
   for (const auto& [component, engine] : system.roles().all<TransferEngine>()) return component->name();
   return {};
+}
+
+/// The frames of a node that its device has now.
+Frames frames_there(const NumaNode& node, const std::vector<bool>& offered) {
+  Frames frames;
+  for (std::size_t run = 0; run < node.frames.size(); ++run) {
+    if (offered[node.in_extents ? run : 0]) frames.push_back(node.frames[run]);
+  }
+  return frames;
 }
 
 }  // namespace
@@ -44,13 +56,23 @@ TaskObjects::View& TaskObjects::view_of(const std::string& host, Bytes page) {
   View& view = found->second;
   if (!is_new) return view;
   view.nodes = nodes_.of(host, page);
-  std::erase_if(view.nodes, [](const NumaNode& node) { return node.in_extents || node.frames.empty(); });
-  for (const NumaNode& node : view.nodes) {
-    const auto [frames, first] = frames_.try_emplace(node.frames.front().base.value());
-    if (first) frames->second.frames = std::make_shared<const FrameOrder>(node.frames, page);
-    view.frames.push_back(&frames->second);
+  std::erase_if(view.nodes, [](const NumaNode& node) { return !node.in_extents && node.frames.empty(); });
+  const std::vector<std::vector<bool>> offered = nodes_.offered(host, view.nodes, page);
+  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+    NumaNode& node = view.nodes[i];
+    node.frames = frames_there(node, offered[i]);
+    if (node.frames.empty()) view.without.push_back(node.name());
+    view.has_memory.push_back(!node.frames.empty());
+    view.frames.push_back(&frames_of(node, page));
   }
   return view;
+}
+
+ObjectNode& TaskObjects::frames_of(const NumaNode& node, Bytes page) {
+  const std::uint64_t key = node.frames.empty() ? kNoFrame : node.frames.front().base.value();
+  const auto [found, first] = frames_.try_emplace(key);
+  if (first) found->second.frames = std::make_shared<const FrameOrder>(node.frames, page);
+  return found->second;
 }
 
 void TaskObjects::place(const Registry& registry, const TaskObjectParams& params, Bytes page) {
@@ -67,7 +89,17 @@ void TaskObjects::place(const Registry& registry, const TaskObjectParams& params
   PlacementContext context{view.nodes, page, registry.placements, others, {}};
   const auto made =
       with_path("addresses", [&] { return registry.placements.make(params.addresses, context); });
-  objects_.emplace_back(params.name, params.size, page, *made, view.frames, pages_);
+  made->nodes_changed(view.has_memory);
+  made->restart();
+  try {
+    objects_.emplace_back(params.name, params.size, page, *made, view.frames, pages_);
+  } catch (const InputError& error) {
+    if (view.without.empty()) throw;
+    InputError::Detail detail = error.detail();
+    detail.allowed +=
+        "; '" + host + "' has no way to, or no extent of its own of, " + list_names(view.without);
+    throw InputError(detail, error.path());
+  }
   pages_ += objects_.back().pages();
   host_of_.push_back(host);
   numbers_[params.name] = static_cast<std::uint32_t>(objects_.size() - 1);

@@ -40,8 +40,12 @@ class TaskObjects {
   struct View {
     std::vector<NumaNode> nodes;
     std::vector<ObjectNode*> frames = {};
+    std::vector<bool> has_memory = {};
+    std::vector<std::string> without = {};  ///< nodes of which it has nothing when the run begins
   };
   View& view_of(const std::string& host, Bytes page);
+  /// The frames of a node, for the objects of all hosts that have it.
+  ObjectNode& frames_of(const NumaNode& node, Bytes page);
   void place(const Registry& registry, const TaskObjectParams& params, Bytes page);
 
   const System& system_;

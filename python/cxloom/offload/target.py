@@ -26,9 +26,9 @@ _DROPPED = ("workload", "tasks")
 """Sections of a system that a plan replaces."""
 _DROPPED_OF_RUN = ("warmup", "warmup_time", "until")
 """What a run of tasks refuses: its window is that of the graph."""
-_PLACE = re.compile(
-    r"(?:([a-z]+)=)?([A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?(?:,[A-Za-z0-9_.\-\[\]]+(?::[0-9]{1,6})?)*)"
-)
+_NODE = r"[A-Za-z0-9_.\-\[\]]+(?: +ld +[0-9]{1,2})?(?: *: *[0-9]{1,6})?"
+_PLACE = re.compile(rf" *(?:([a-z]+) *= *)?({_NODE}(?: *, *{_NODE})*) *")
+"""A logical device is called as in results: `card ld 0`."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _kind(device: Any) -> str:
 def _places(given: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for text in given:
-        parts = _PLACE.fullmatch(text.replace(" ", ""))
+        parts = _PLACE.fullmatch(text)
         if parts is None:
             raise InputError(
                 "not a place",
@@ -187,7 +187,7 @@ def _places(given: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         if name in found:
             raise InputError("an object has two places", found=f"'{text}'", allowed="one", path="place")
         nodes = [node.partition(":") for node in parts[2].split(",")]
-        names = [node for node, _, _ in nodes]
+        names = [" ".join(node.split()) for node, _, _ in nodes]
         if len(names) == 1:
             found[name] = {"kind": "bind", "nodes": names}
         else:

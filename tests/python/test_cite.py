@@ -74,6 +74,48 @@ def test_the_parameters_are_named_that_are_from_a_publication() -> None:
     assert {"host.process_time", "memory.controller_time"} <= set(esf.parameters)
 
 
+FAILING = """
+devices: {"host[0-1]": {kind: host}, sw: {kind: switch}, mem: {kind: memory}}
+links: [{between: ["host[*]", sw]}, {between: [sw, mem]}]
+address_map: [{to: mem}]
+workload: {"host[*]": {pattern: random}}
+events: [{at: 1us, ACTION}]
+"""
+
+
+def test_what_has_no_effect_is_not_cited() -> None:
+    """Wires without a layer, pages that are not placed, timeouts of what never fails: their sources were listed."""
+    plain = SPEC.replace("MEDIA", "{kind: fixed}")
+    assert keys(plain) == {"esf", "cxl"}
+    physical = plain.replace("links: [{", "links: [{phy: pcie5-x8, ")
+    assert physical != plain
+    assert keys(physical) == {"esf", "cxl", "pcie"}  # its flits
+    assert keys(physical.replace("pcie5-x8", "pcie5-x8, flit: none")) == {
+        "esf",
+        "cxl",
+        "pcie-performance",
+        "pcie",
+    }
+    found = {
+        name for each in cited_by(cx.System.from_yaml(plain).resolve()).cited for name in each.parameters
+    }
+    assert not {name.split(".")[-1] for name in found} & {
+        "spares",
+        "retimers",
+        "bundle",
+        "credit_time",
+        "vppbs",
+    }
+    assert "pcie" not in keys(FAILING.replace("ACTION", "repair: {link: [sw, mem]}"))
+    assert "pcie" in keys(FAILING.replace("ACTION", "fail: {device: host1}"))
+
+
+def test_a_system_cites_the_standard_of_its_dram() -> None:
+    dram = SPEC.replace("MEDIA", "{kind: dram, preset: NAME}")
+    for name, own in (("DDR4-3200", "jesd79-4"), ("DDR5-4800", "jesd79-5"), ("LPDDR5X-8533", "jesd209-5")):
+        assert {key for key in keys(dram.replace("NAME", name)) if key.startswith("jesd")} == {own}
+
+
 @pytest.mark.parametrize("name", presets.names())
 def test_what_is_printed_is_bibtex(name: str, cxloom: Call) -> None:
     text = cxloom("cite", name).out

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cxloom import _core
+from cxloom.citing.effects import Entry, Step, is_off
 from cxloom.citing.publications import PUBLICATIONS, Publication
 from cxloom.spec import declared
+from cxloom.spec.ineffective import TIMEOUTS, something_fails
 from cxloom.spec.resolved import Resolved
 
 
@@ -65,63 +68,114 @@ def cited_by(*systems: Resolved) -> Citations:
     """What is to be cited for results of a system, or of several.
 
     The sources are those that the components of the system declare for their parameters (``cxloom components``), for
-    the values that were written and for those by default alike: both are compared with them.
+    the values that were written and for those by default alike: both are compared with them. What is off, or has no
+    effect beside the other parameters, is left out.
     """
-    sources: dict[str, list[str]] = {}
+    found: dict[_Source, None] = {}
     for resolved in systems:
-        for parameter, source in _sources(resolved.plain()):
-            sources.setdefault(source, []).append(parameter)
+        found |= dict.fromkeys(_sources(resolved))
     cited = []
     for publication in PUBLICATIONS:
-        names = [name for source, of in sources.items() if publication.names(source) for name in of]
+        names = [each.parameter for each in found if each.is_of(publication)]
         if names:
             cited.append(Cited(publication, tuple(dict.fromkeys(names))))
-    elsewhere = [source for source in sources if not any(each.names(source) for each in PUBLICATIONS)]
+    texts = dict.fromkeys(each.text for each in found)
+    elsewhere = [text for text in texts if not any(each.names(text) for each in PUBLICATIONS)]
     return Citations(tuple(cited), tuple(elsewhere))
 
 
-def _sources(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The parameters of a spec that have a source, and the sources."""
-    seen: set[tuple[str, str]] = set()  # the kinds of parts; a system may have thousands of one
-    for device in spec.get("devices", {}).values():
-        yield from _of_kind("devices", device, seen)
+class _Source(NamedTuple):
+    """The source of a parameter."""
+
+    parameter: str
+    text: str
+    preset: str
+    """The preset of the kind that has the parameter: a text names the standards of all of them."""
+
+    def is_of(self, publication: Publication) -> bool:
+        return publication.names(self.text) and publication.is_about(self.preset)
+
+
+def _sources(resolved: Resolved) -> Iterator[_Source]:
+    """The parameters of a spec that have a source and an effect, and the sources."""
+    spec = resolved.plain()
+    sources = _Sources(something_fails(resolved.root))
+    for name, device in spec.get("devices", {}).items():
+        yield from sources.of_kind("devices", device, Entry("devices", name, device), ())
     for link in spec.get("links", []):
-        yield from _of_fields("link", declared.fields(declared.declarations()["link"]), link, seen)
-    for work in spec.get("workload", {}).values():
-        yield from _of_kind("patterns", {**work, "kind": work.get("pattern")}, seen)
-        yield from _of_fields("workload", declared.fields(declared.declarations()["workload"]), work, seen)
+        fields = declared.fields(declared.declarations()["link"])
+        yield from sources.of_fields("link", fields, link, Entry("links", "", link), ())
+    for name, work in spec.get("workload", {}).items():
+        entry = Entry("workload", name, work)
+        yield from sources.of_kind("patterns", {**work, "kind": work.get("pattern")}, entry, ())
+        fields = declared.fields(declared.declarations()["workload"])
+        yield from sources.of_fields("workload", fields, work, entry, ())
     routing = declared.fields(declared.declarations()["run"]).get("routing")
     if routing is not None:
-        yield from _of_kind(routing["category"], _chosen(spec.get("run", {}).get("routing"), routing), seen)
+        run = spec.get("run", {})
+        chosen = _chosen(run.get("routing"), routing)
+        yield from sources.of_kind(routing["category"], chosen, Entry("run", "", run), ("routing",))
 
 
-def _of_kind(
-    category: str, written: Mapping[str, Any], seen: set[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    kind = written.get("kind")
-    info = declared.kinds(category).get(str(kind)) if category in declared.categories() else None
-    if info is not None:
-        yield from _of_fields(str(kind), declared.fields(info), written, seen)
+class _Sources:
+    """Goes through entries, of a parameter of a kind once; a system may have thousands of one."""
 
+    def __init__(self, fails: bool) -> None:
+        self._fails = fails
+        self._seen: set[_Source] = set()
+        self._idle: set[tuple[str, str, str]] = set()
 
-def _of_fields(
-    name: str, fields: declared.Fields, written: Mapping[str, Any], seen: set[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    for key, field in fields.items():
-        value = written.get(key)
-        optional = field["default"] in ("none", "") and not field["required"]
-        there = value is not None or not (optional and (field["fields"] or field["category"]))
-        if not there:
-            continue
-        if field["source"] and (name, key) not in seen:
-            seen.add((name, key))
-            yield f"{name}.{key}", str(field["source"])
-        if field["type"] == "kind":
-            yield from _of_kind(field["category"], _chosen(value, field), seen)
-        elif field["fields"]:
-            for each in value if isinstance(value, list) else [value]:
-                inner = each if isinstance(each, Mapping) else {}
-                yield from _of_fields(f"{name}.{key}", declared.fields(field), inner, seen)
+    def of_kind(
+        self, category: str, written: Mapping[str, Any], entry: Entry, at: tuple[Step, ...]
+    ) -> Iterator[_Source]:
+        kind = written.get("kind")
+        info = declared.kinds(category).get(str(kind)) if category in declared.categories() else None
+        if info is not None:
+            yield from self.of_fields(str(kind), declared.fields(info), written, entry, at)
+
+    def of_fields(
+        self,
+        name: str,
+        fields: declared.Fields,
+        written: Mapping[str, Any],
+        entry: Entry,
+        at: tuple[Step, ...],
+    ) -> Iterator[_Source]:
+        for key, field in fields.items():
+            value = written.get(key)
+            optional = str(field["default"]).partition(":")[0] in ("none", "") and not field["required"]
+            there = value is not None or not (optional and (field["fields"] or field["category"]))
+            if not there:
+                continue
+            source = _Source(f"{name}.{key}", str(field["source"]), str(written.get("preset", "")))
+            if source.text and source not in self._seen and self._counts(field, value, entry, (*at, key)):
+                self._seen.add(source)
+                yield source
+            if field["type"] == "kind":
+                yield from self.of_kind(field["category"], _chosen(value, field), entry, (*at, key))
+            elif field["fields"]:
+                for index, each in enumerate(value if isinstance(value, list) else [value]):
+                    inner = each if isinstance(each, Mapping) else {}
+                    below = (*at, key, index) if isinstance(value, list) else (*at, key)
+                    yield from self.of_fields(f"{name}.{key}", declared.fields(field), inner, entry, below)
+
+    def _counts(self, field: declared.Field, value: Any, entry: Entry, path: tuple[Step, ...]) -> bool:
+        """Whether a parameter has an effect in a run: it is not off, other keys leave it one, and what it is about may
+        happen."""
+        if path[-1] in TIMEOUTS and not self._fails:
+            return False
+        default = str(field["default"])
+        if value is not None:
+            return field["type"] == "choice" or not is_off(value)
+        if is_off(default):
+            return False
+        like = json.dumps({**entry.plain, "between": None}, sort_keys=True), entry.section, str(path)
+        if like in self._idle:
+            return False
+        if entry.has_effect(path, default):
+            return True
+        self._idle.add(like)
+        return False
 
 
 def _chosen(value: Any, field: declared.Field) -> Mapping[str, Any]:

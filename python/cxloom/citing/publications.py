@@ -20,6 +20,12 @@ class Publication:
     kind: str
     """The kind of entry: ``inproceedings``, ``article``, ``misc``, ``manual``."""
     fields: tuple[tuple[str, str], ...]
+    dram: str = ""
+    """A regular expression for the presets of DRAM that a standard is about; nothing of other publications."""
+
+    def is_about(self, preset: str) -> bool:
+        """Whether a source of what has a preset may be this: no standard of other DRAM. Without a preset it may."""
+        return not (self.dram and preset) or re.match(self.dram, preset) is not None
 
     def names(self, source: str) -> bool:
         """Whether a source is this publication."""
@@ -48,8 +54,10 @@ def _preprint(key: str, words: str, author: str, title: str, number: str, year: 
     return Publication(key, words, "misc", fields)
 
 
-def _document(key: str, words: str, organization: str, title: str) -> Publication:
-    return Publication(key, words, "manual", (("organization", organization), ("title", f"{{{title}}}")))
+def _document(key: str, words: str, organization: str, title: str, dram: str = "") -> Publication:
+    return Publication(
+        key, words, "manual", (("organization", organization), ("title", f"{{{title}}}")), dram
+    )
 
 
 PUBLICATIONS = (
@@ -61,10 +69,14 @@ PUBLICATIONS = (
     ),
     _document("cxl", r"\bCXL (3|4|Consortium)", "CXL Consortium", "Compute Express Link Specification"),
     _document("pcie", r"PCI Express Base|\bPCIe:", "PCI-SIG", "PCI Express Base Specification"),
-    _document("jesd79-4", r"JESD79-4", "JEDEC", "JESD79-4: DDR4 SDRAM"),
-    _document("jesd79-5", r"JESD79-5", "JEDEC", "JESD79-5: DDR5 SDRAM"),
-    _document("jesd209-5", r"JESD209-5", "JEDEC", "JESD209-5: Low Power Double Data Rate 5 (LPDDR5)"),
-    _document("jesd209-6", r"JESD209-6", "JEDEC", "JESD209-6: Low Power Double Data Rate 6 (LPDDR6)"),
+    _document("jesd79-4", r"JESD79-4", "JEDEC", "JESD79-4: DDR4 SDRAM", "DDR4"),
+    _document("jesd79-5", r"JESD79-5", "JEDEC", "JESD79-5: DDR5 SDRAM", "DDR5|MRDIMM"),
+    _document(
+        "jesd209-5", r"JESD209-5", "JEDEC", "JESD209-5: Low Power Double Data Rate 5 (LPDDR5)", "LPDDR5"
+    ),
+    _document(
+        "jesd209-6", r"JESD209-6", "JEDEC", "JESD209-6: Low Power Double Data Rate 6 (LPDDR6)", "LPDDR6"
+    ),
     _document(
         "intel-optimization",
         r"Architectures Optimization Reference Manual",

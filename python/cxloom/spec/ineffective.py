@@ -16,7 +16,7 @@ from cxloom.spec.node import Node
 from cxloom.spec.override import Override
 from cxloom.spec.resolved import Resolved
 
-_TIMEOUTS = ("completion_timeout", "answer_timeout")
+TIMEOUTS = ("completion_timeout", "answer_timeout")
 """Parameters of requesters and homes that have an effect where something fails."""
 
 
@@ -85,24 +85,34 @@ def _idle_timeouts(root: Node) -> Iterator[str]:
     """The paths of timeouts in a system in which nothing fails.
 
     The core refuses them when it has built the system (core/system/events/failure_actions.cpp), and not as one of the
-    errors of entries. It knows of which memory a surprise removal is a failure; here each is taken for one.
+    errors of entries.
     """
-    events = root.get("events")
-    for event in events.list() if events is not None and isinstance(events.value, list) else ():
-        removal = event.get("unbind")
-        surprise = removal.get("surprise") if removal is not None else None
-        if event.get("fail") is not None or (surprise is not None and surprise.value == "true"):
-            return
+    if something_fails(root):
+        return
     devices = root.get("devices")
     if devices is not None and isinstance(devices.value, dict):
         for name, device in devices.map().items():
             yield from _timeouts_in(device, f"devices.{name}")
 
 
+def something_fails(root: Node) -> bool:
+    """Whether events may leave a request without an answer, for which timeouts are.
+
+    The core knows of which memory a surprise removal is a failure; here each is taken for one.
+    """
+    events = root.get("events")
+    for event in events.list() if events is not None and isinstance(events.value, list) else ():
+        removal = event.get("unbind")
+        surprise = removal.get("surprise") if removal is not None else None
+        if event.get("fail") is not None or (surprise is not None and surprise.value == "true"):
+            return True
+    return False
+
+
 def _timeouts_in(node: Node, path: str) -> Iterator[str]:
     if isinstance(node.value, dict):
         for key, below in node.map().items():
-            if key in _TIMEOUTS:
+            if key in TIMEOUTS:
                 yield f"{path}.{key}"
             else:
                 yield from _timeouts_in(below, f"{path}.{key}")

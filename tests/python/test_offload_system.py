@@ -11,7 +11,7 @@ import pytest
 from validation.examples import slow
 
 import cxloom as cx
-from cxloom.base.errors import InputError, SimulationError
+from cxloom.base.errors import InputError
 from cxloom.offload.section import spec_of
 from cxloom.offload.simulated import Beside, written
 from cxloom.offload.target import target
@@ -45,23 +45,6 @@ links:
   - {between: [sw, far], bandwidth: 128GB/s}
   - {between: [far, dram], bandwidth: 128GB/s}
 address_map: [{to: dram}]
-"""
-POOL = """\
-devices:
-  host:  {kind: host, queue: 1024}
-  other: {kind: host}
-  gpu:   {kind: gpu, host: host, posted: 512, hbm: {capacity: 24GB}}
-  sw:    {kind: switch, vcs: [{upstream: host, vppbs: 1, bind: [card]}, {upstream: other, vppbs: 1, bind: [beside]}]}
-  card:   {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
-  beside: {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
-links:
-  - {between: [host, gpu]}
-  - {between: [host, sw]}
-  - {between: [other, sw]}
-  - {between: [sw, card]}
-  - {between: [sw, beside]}
-address_map: [{to: card}, {to: beside}]
-events: [{at: 1us, unbind: {switch: sw, vcs: 1, vppb: 0}}]
 """
 DRAM = {"name": "dram", "bandwidth": "64GB/s"}
 CARD = {"name": "card", "bandwidth": "16GB/s"}
@@ -173,37 +156,6 @@ def test_work_that_is_left_out_is_said() -> None:
     assert target(with_tasks).left_out == ("its tasks",)
     idle = system().set("workload", None)
     assert not [each for each in cx.simulate_plan(step(), idle, scale=4096).notes if "alone" in each]
-
-
-def test_memory_that_another_host_has_is_no_place() -> None:
-    """Its errors come sooner than data: of a plan without them the copies were four times as fast as the link."""
-    pool = cx.System.from_yaml(POOL)
-    found = cx.simulate_plan(step(), pool, place=["card"], scale=16384)
-    assert [each for each in found.notes if "events come at their times" in each]
-    with pytest.raises(
-        InputError, match="'host' has no way to, or no extent of its own of, beside"
-    ) as caught:
-        cx.simulate_plan(step(), pool, place=["beside"], scale=16384)
-    assert caught.value.path == "place"
-    goes = pool.set("events", [{"at": "1us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}])
-    with pytest.raises(SimulationError, match=r"the plan cannot run there: .* answered with an error"):
-        cx.simulate_plan(step(), goes, place=["card"], scale=16384)
-
-
-def test_a_logical_device_is_a_place() -> None:
-    """A fifth of the pages are on the one that the host has, and Adam's bytes there take 8 GB/s."""
-    halves = {"capacity": "128GiB", "bandwidth_limit": "8GB/s"}
-    spec = SYSTEM.replace(
-        "capacity: 256GiB, media: {kind: fixed, latency: 200ns", "media: {kind: fixed, latency: 200ns"
-    )
-    parted = cx.System.from_yaml(spec).set(
-        "devices.card.logical_devices", [{**halves, "host": "host"}, halves]
-    )
-    parted = parted.set("address_map", [{"to": "dram"}, {"to": "card", "ld": 0}, {"to": "card", "ld": 1}])
-    found = by_kind(cx.simulate_plan(step(), parted, place=["dram: 4, card ld 0"], scale=4096))
-    assert found["Adam"] == pytest.approx(28 / 5 / 8, rel=0.02)
-    with pytest.raises(InputError, match="as many weights as nodes are needed"):
-        cx.simulate_plan(step(), parted, place=["dram:4,card"], scale=4096)
 
 
 def test_the_ways_of_messages_are_those_of_the_system() -> None:
@@ -341,14 +293,6 @@ def test_a_place_that_is_none_is_that_of_the_option(tmp_path: Path, cxloom: Call
         assert done.code == 2
         assert done.err.startswith("error: --place: no node of this device has such a memory")
         assert not (tmp_path / "step.yaml").exists()
-
-
-def test_an_object_without_room_is_refused_by_its_name() -> None:
-    small = cx.System.from_yaml(
-        SYSTEM.replace("dram: {kind: memory, capacity: 256GiB", "dram: {kind: memory, capacity: 1MiB")
-    )
-    with pytest.raises(InputError, match=r"place: object '\w+' is larger than the memory"):
-        cx.simulate_plan(step(), small, place=["dram"], scale=4096)
 
 
 def test_a_system_without_a_gpu_and_a_plan_with_a_disk_are_refused() -> None:

@@ -100,7 +100,7 @@ class InferencePlan:
 
     @property
     def places(self) -> list[str]:
-        """Where the objects of a simulated plan are unless it is said: nothing, which is first touch."""
+        """Where the objects of a simulated plan are unless it is said: nothing, which is the nearest with room."""
         return []
 
     def to_json(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from cxloom.base.errors import InputError
 from cxloom.base.granules import LINE
 from cxloom.display.numbers import significant
+from cxloom.offload.room import objects_of, whole_lines
 from cxloom.offload.target import Target
 from cxloom.offload.task_graph import Task, TaskGraph, Use
 
@@ -35,21 +36,25 @@ def spec_of(graph: TaskGraph, target: Target) -> dict[str, Any]:
     writer = _Writer(graph, target, scale)
     tasks = [writer.task(place, task) for place, task in enumerate(graph.tasks) if task.kind != "join"]
     section: dict[str, Any] = {
-        "objects": [
-            {
-                "name": name,
-                "size": f"{_whole(size / scale)}B",
-                "host": target.host,
-                "addresses": dict(target.place_of(name)),
-            }
-            for name, size in graph.objects.items()
-        ],
+        "objects": objects_of(graph, target, scale),
         "processors": [{"name": name, "flops": rate} for name, rate in writer.processors.items()],
         "graph": tasks,
     }
     if scale > 1:
         section["exact"] = True
     return {**target.parts(scale, len(writer.streams)), "tasks": section}
+
+
+def objects_alone(graph: TaskGraph, target: Target) -> dict[str, Any]:
+    """The system with the objects of the whole plan, and nothing that moves them: whether they have room there."""
+    nothing = {"name": "none", "kind": "compute", "on": "none", "time": "0ps"}
+    section = {
+        "objects": objects_of(graph, target, 1),
+        "processors": [{"name": "none", "flops": 1.0}],
+        "graph": [nothing],
+        "exact": True,
+    }
+    return {**target.parts(1, 1), "tasks": section}
 
 
 def _refuse_disks(graph: TaskGraph) -> None:
@@ -61,11 +66,6 @@ def _refuse_disks(graph: TaskGraph) -> None:
                 allowed="a plan without a disk: --disk 0B",
                 path="disk",
             )
-
-
-def _whole(size: float) -> int:
-    """Bytes in whole lines."""
-    return LINE * max(1, round(size / LINE))
 
 
 class _Writer:
@@ -121,8 +121,8 @@ class _Writer:
 
     def _part(self, use: Use) -> dict[str, Any]:
         """A part of an object in whole lines, within it."""
-        whole = _whole(self._graph.objects[use.moved] / self._scale)
-        size = min(_whole(use.amount / self._scale), whole)
+        whole = whole_lines(self._graph.objects[use.moved] / self._scale)
+        size = min(whole_lines(use.amount / self._scale), whole)
         offset = min(LINE * round(use.offset / self._scale / LINE), whole - size)
         return {"object": use.moved, "bytes": f"{size}B", "offset": f"{offset}B"}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, InputErrors, SimulationError, together
 from cxloom.base.granules import LINE
 from cxloom.display.numbers import duration, percent, significant
-from cxloom.offload.section import spec_of
+from cxloom.offload.section import objects_alone, spec_of
 from cxloom.offload.target import Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
 from cxloom.results.caveats import error_sentence
@@ -21,6 +21,7 @@ from cxloom.running.run import run
 from cxloom.spec import paths
 from cxloom.spec.node import Origin
 from cxloom.spec.writer import to_yaml
+from cxloom.system.simulation import build
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
@@ -214,6 +215,7 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     Raises InputError and SimulationError as a run does, and SimulationError where memory answers with errors.
     """
     spec = spec_of(graph, on)
+    _refuse_without_room(graph, on)
     with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
     if said := error_sentence(result.summary):
@@ -242,7 +244,7 @@ def simulate_plan(
         dma: the device that copies by DMA; by default the only one of kind `gpu`.
         threads: cores that a kernel is divided among; by default all of the host.
         place: where objects are, such as ["dram,card", "cache=card"]; by default the memories of a training, page by
-            page as it has them, and first touch for an inference.
+            page as it has them, and the nearest with room for an inference.
         scale: what bytes, operations and times are divided by; by default so that at most two million lines move.
 
     Raises InputError for what the system does not have, and where an object has no room.
@@ -262,9 +264,18 @@ def written(plan_graph: TaskGraph, on: Target) -> str:
     """The spec of a graph on a system, as YAML. Raises InputError as `beside` does."""
     spec = spec_of(plan_graph, on)
     text = to_yaml(spec)
+    _refuse_without_room(plan_graph, on)
     with _placed(spec, on):
         System.from_yaml(text, _FILE).check()
     return text
+
+
+def _refuse_without_room(graph: TaskGraph, on: Target) -> None:
+    """Raises InputError where an object of the whole plan has no room, of which a part would have it."""
+    if on.scale_of(graph) > 1:
+        spec = objects_alone(graph, on)
+        with _placed(spec, on):
+            build(System.from_yaml(to_yaml(spec), _FILE).resolve())
 
 
 @contextmanager

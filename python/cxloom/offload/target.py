@@ -47,6 +47,8 @@ class Target:
     """Where objects are, by their names, as `addresses` of the spec says it; of '' all others."""
     scale: int = 0
     """Bytes, operations and times are divided by it; 0: so that at most `MOST_LINES` lines move."""
+    room: Mapping[str, int] = field(default_factory=dict)
+    """Bytes that the host has of each node, by one of its memories."""
     left_out: tuple[str, ...] = ()
     """Work that the system has and a plan replaces: 'the workload of host0', 'its tasks'."""
 
@@ -64,7 +66,7 @@ class Target:
 
     def place_of(self, name: str) -> Mapping[str, Any]:
         """Where an object is."""
-        return self.places.get(name, self.places.get("", {"kind": "first-touch"}))
+        return self.places.get(name, self.places.get("", {"kind": "preferred"}))
 
     def parts(self, scale: int, streams: int) -> dict[str, Any]:
         """The spec without tasks. The engine has as many streams as the plan, and the time of its calls is scaled."""
@@ -95,7 +97,7 @@ def target(
         dma: the device that copies by DMA; by default the only one of kind `gpu`.
         threads: cores that a kernel is divided among; by default all of the host.
         place: where objects are: "dram,card" all of them, page by page, "dram:3,card" three pages for one, and
-            "cache=card" a single object. By default the nearest memory with room (first touch).
+            "cache=card" a single object. By default the nearest memory with room.
         scale: bytes, operations and times are divided by it; 1 simulates windows of lines of the whole, more every
             line. By default so that at most `MOST_LINES` lines move.
 
@@ -103,7 +105,7 @@ def target(
     """
     if not isinstance(system, System):
         system = System.load(system)
-    bare = _without_work(system)
+    bare, nodes = _without_work(system)
     devices = bare.plain()["devices"]
     # Its host, its streams and the time of its calls are parameters of this kind, and of no part that others have.
     gpus = [name for name, device in devices.items() if _kind(device) == "gpu"]
@@ -123,7 +125,8 @@ def target(
         )
     if scale is not None and scale < 1:
         raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
-    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0, _work_of(system))
+    room = {node["memories"][0]: node["offered"][host] for node in nodes if host in node["offered"]}
+    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0, room, _work_of(system))
 
 
 def _work_of(system: System) -> tuple[str, ...]:
@@ -134,16 +137,15 @@ def _work_of(system: System) -> tuple[str, ...]:
     return (*found, *(["its tasks"] if spec.get("tasks") else []))
 
 
-def _without_work(system: System) -> Resolved:
-    """The system without what a plan replaces, which builds as it is. Raises InputError at its place."""
+def _without_work(system: System) -> tuple[Resolved, list[dict[str, Any]]]:
+    """The system without what a plan replaces, which builds as it is, and its nodes. Raises InputError at its place."""
     root = system.resolve().root
     kept = {key: node for key, node in root.map().items() if key not in _DROPPED}
     if (run := kept.pop("run", None)) is not None:
         run = run.with_entries({key: node for key, node in run.map().items() if key not in _DROPPED_OF_RUN})
         kept |= {"run": run} if run.value else {}
     bare = Resolved(root.with_entries(kept))
-    describe(bare)
-    return bare
+    return bare, describe(bare)["nodes"]
 
 
 def _one(names: Sequence[str], noun: str, given: str | None, path: str, what: str) -> str:

@@ -1,0 +1,93 @@
+"""Where objects of a plan are on a system: nodes with room, logical devices, and memory that is not the host's."""
+
+from __future__ import annotations
+
+import pytest
+from test_offload_system import SYSTEM, by_kind, step, system
+
+import cxloom as cx
+from cxloom.base.errors import InputError, SimulationError
+
+POOL = """\
+devices:
+  host:  {kind: host, queue: 1024}
+  other: {kind: host}
+  gpu:   {kind: gpu, host: host, posted: 512, hbm: {capacity: 24GB}}
+  sw:    {kind: switch, vcs: [{upstream: host, vppbs: 1, bind: [card]}, {upstream: other, vppbs: 1, bind: [beside]}]}
+  card:   {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
+  beside: {kind: memory, capacity: 256GiB, media: {kind: fixed, latency: 90ns, bandwidth: 64GB/s}}
+links:
+  - {between: [host, gpu]}
+  - {between: [host, sw]}
+  - {between: [other, sw]}
+  - {between: [sw, card]}
+  - {between: [sw, beside]}
+address_map: [{to: card}, {to: beside}]
+events: [{at: 1us, unbind: {switch: sw, vcs: 1, vppb: 0}}]
+"""
+NEAR = 8 * 2**30
+
+
+@pytest.mark.parametrize("scale", [1, 512])
+def test_what_has_no_room_near_is_far_at_any_scale(scale: int) -> None:
+    """In 8 GiB near are 4 GB of parameters and 4.6 of 8 GB of moments, and behind them nothing but the card has room.
+
+    Adam goes through its objects side by side: as far as moments are near their memory bounds it, or the card with a
+    sixth of the bytes; from there on the card with all of moments and gradients.
+    """
+    found = cx.simulate_plan(step(), system().set("devices.dram.capacity", "8GiB"), place=[], scale=scale)
+    near = (NEAR - 4e9) / 8e9
+    adam = near * max(24 / 64, 4 / 16) + (1 - near) * max(8 / 64, 20 / 16)
+    assert by_kind(found)["Adam"] == pytest.approx(adam, rel=0.005)
+    assert by_kind(found)["gradients from the GPU"] == pytest.approx(4 / 16, rel=0.03)
+
+
+def test_what_fits_exactly_fits_divided_too() -> None:
+    """Each divided object is rounded up to a page, for which the node has to have room."""
+    exactly = system().set("devices.dram.capacity", "17578132KiB")  # 18 bytes of each of 1e9 parameters
+    found = cx.simulate_plan(step(), exactly, place=["dram"], scale=4096)
+    assert by_kind(found)["Adam"] == pytest.approx(28 / 64, rel=0.01)
+
+
+def test_the_nearest_memory_is_not_the_first_of_the_address_map() -> None:
+    turned = system().set("links[2].delay", "50ns").set("address_map", [{"to": "card"}, {"to": "dram"}])
+    found = by_kind(cx.simulate_plan(step(), turned, place=[], scale=4096))
+    assert found["Adam"] == pytest.approx(28 / 64, rel=0.01)
+
+
+def test_a_logical_device_is_a_place() -> None:
+    """A fifth of the pages are on the one that the host has, and Adam's bytes there take 8 GB/s."""
+    halves = {"capacity": "128GiB", "bandwidth_limit": "8GB/s"}
+    spec = SYSTEM.replace(
+        "capacity: 256GiB, media: {kind: fixed, latency: 200ns", "media: {kind: fixed, latency: 200ns"
+    )
+    parted = cx.System.from_yaml(spec).set(
+        "devices.card.logical_devices", [{**halves, "host": "host"}, halves]
+    )
+    parted = parted.set("address_map", [{"to": "dram"}, {"to": "card", "ld": 0}, {"to": "card", "ld": 1}])
+    found = by_kind(cx.simulate_plan(step(), parted, place=["dram: 4, card ld 0"], scale=4096))
+    assert found["Adam"] == pytest.approx(28 / 5 / 8, rel=0.02)
+    with pytest.raises(InputError, match="as many weights as nodes are needed"):
+        cx.simulate_plan(step(), parted, place=["dram:4,card"], scale=4096)
+
+
+def test_memory_that_another_host_has_is_no_place() -> None:
+    """Its errors come sooner than data: of a plan without them the copies were four times as fast as the link."""
+    pool = cx.System.from_yaml(POOL)
+    found = cx.simulate_plan(step(), pool, place=["card"], scale=16384)
+    assert [each for each in found.notes if "events come at their times" in each]
+    with pytest.raises(
+        InputError, match="'host' has no way to, or no extent of its own of, beside"
+    ) as caught:
+        cx.simulate_plan(step(), pool, place=["beside"], scale=16384)
+    assert caught.value.path == "place"
+    goes = pool.set("events", [{"at": "1us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}])
+    with pytest.raises(SimulationError, match=r"the plan cannot run there: .* answered with an error"):
+        cx.simulate_plan(step(), goes, place=["card"], scale=16384)
+
+
+def test_an_object_without_room_is_refused_by_its_name() -> None:
+    """Its own bytes count, and not a part of them: 4 MB of it fit into 8 GiB."""
+    small = system().set("devices.dram.capacity", "8GiB")
+    with pytest.raises(InputError, match=r"place: object 'moments' is larger than the memory.* 7812500KiB"):
+        cx.simulate_plan(step(), small, place=["dram"], scale=4096)

@@ -220,7 +220,15 @@ def test_a_program_of_this_folder_is_named_with_its_folder(
         (["--core", "{width: 4}", "--", "ls"], "--core: valgrind cannot do this"),
         (["--cache", "L1:32KiB:8:lra", "--", "ls"], "did you mean 'lru'"),
         (["--cache", "L1:32KiB:1:lru", "--", "ls"], "policy has no effect"),
-        (["--cache", "L1:33KB:8", "--", "ls"], "multiple of ways x 64 B"),
+        (
+            ["--cache", "L1:33KB:8", "--", "ls"],
+            "--levels: not a cache level: size must be a multiple of ways x 64 B",
+        ),
+        (["--levels", "L1:32KiB:8,L2:2MB:16", "--", "ls"], "found: 'L2:2MB:16'"),
+        (
+            ["--levels", "L1:32KiB:8:lruu", "--", "ls"],
+            "--levels: not a cache level: unknown victim policy kind 'lruu'",
+        ),
         (["--", "no-such-program"], "there is no program 'no-such-program'"),
         (["--limit", "0", "--", "ls"], "--limit"),
         ([], "missing argument"),

@@ -45,11 +45,21 @@ class CacheLevel:
 
     @classmethod
     def parse(cls, text: str) -> CacheLevel:
-        """The level ``NAME:SIZE:WAYS`` or ``NAME:SIZE:WAYS:POLICY``; raises InputError if it is neither."""
+        """The level ``NAME:SIZE:WAYS[:POLICY]``; raises InputError if a text is none, or one that cannot be."""
         parts = text.split(":")
         if len(parts) not in (3, 4) or not all(parts) or not parts[2].isdecimal():
             raise InputError("not a cache level", found=repr(text), allowed=cls.FORM)
-        return cls(parts[0], parts[1], int(parts[2]), *parts[3:])
+        level = cls(parts[0], parts[1], int(parts[2]), *parts[3:])
+        try:
+            _core.LackeyCapture([(level.size, level.ways, level.policy)])
+        except InputError as error:
+            raise InputError(
+                f"not a cache level: {error.problem}",
+                found=repr(text),
+                allowed=error.allowed or cls.FORM,
+                suggestion=error.suggestion,
+            ) from None
+        return level
 
     def __str__(self) -> str:
         return ":".join([self.name, self.size, str(self.ways), *([self.policy] if self.policy else [])])

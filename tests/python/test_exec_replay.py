@@ -169,6 +169,28 @@ def test_mistakes(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     assert "--core '{}'" in said
     trace.write_text('# cxloom-trace 2: address kind cycles\n# metadata: {"core": "wide"}\n0x0 R 1\n')
     assert "not a core found: 'wide'" in refused("--replay", trace)
+    trace.write_text("# cxloom-trace 2: address kind\n0x0 R\n")
+    for option, name, words in (
+        ("--out", "out.csv", "--out: unsupported result format"),
+        ("--html", "page.txt", "--html: unsupported page format"),
+        ("--out", "near.yaml/out.json", "cannot be written: not a directory"),
+    ):  # before the program has run for an hour
+        assert words in refused("--replay", trace, option, tmp_path / name)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["near.yaml", "trace.txt"]
+
+
+def test_systems_of_one_name_are_called_as_their_files(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    """Both columns were of `the system: first-touch`. What two halves of a program differ in is no fault of a run."""
+    near, far = spec(tmp_path), spec(tmp_path, "far", "250ns")
+    for file in (near, far):
+        file.write_text(file.read_text().replace(f"name: {file.stem}\n", ""))
+    trace, out = tmp_path / "trace.txt", tmp_path / "out.json"
+    lines = [f"{64 * at:#x} R {int(0 < at < 1000)}\n" for at in range(2000)]
+    trace.write_text("# cxloom-trace 2: address kind dependence\n" + "".join(lines))
+    done = cxloom("exec", "--system", far, "--against", near, "--replay", trace, "--out", out)
+    assert done.code == 0, done.err
+    assert [each["system"] for each in json.loads(out.read_text())["systems"]] == [str(near), str(far)]
+    assert "not stationary" not in done.err
 
 
 def test_a_replay_of_a_trace_that_is_cut_off_leaves_nothing_behind(tmp_path: Path) -> None:

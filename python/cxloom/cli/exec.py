@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +25,7 @@ from cxloom.cli.program_options import (
 )
 from cxloom.cli.progress import ProgramLines
 from cxloom.cli.trace import levels_of
-from cxloom.cli.writing import write_text
+from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.display.console import messages
 from cxloom.execution import execute, replay
 from cxloom.execution.objects import Rule
@@ -145,6 +145,9 @@ def exec_(
     if trace is not None:
         _refuse_beside_replay({"--levels": caches, "--roi": region, "--record": record})
     levels = levels_of(caches) if caches else ()
+    check_forms([] if out is None else [out], "result", (".json",))
+    check_forms([] if html is None else [html], "page", (".html", ".htm"), "--html")
+    check_writable([file for file in (out, html) if file is not None])
     load_plugins(plugins)
     flags = {"bind": membind, "preferred": preferred, "interleave": interleave}
     place = placement(pages, flags)
@@ -153,7 +156,7 @@ def exec_(
     near = "first-touch" if against is not None or (place is None and not rules) else "preferred"
     placed = place is not None or bool(rules) or tables is not None
     compared = against if against is not None else spec if placed else None
-    systems = [System.load(name) for name in (compared, spec) if name is not None]
+    systems = _told_apart([name for name in (compared, spec) if name is not None])
     rest = "preferred" if rules and against is None else "first-touch"
     placements = [near] * (len(systems) - 1) + [rest if place is None else place]
     lines = ProgramLines()
@@ -188,3 +191,14 @@ def exec_(
     if result.unrecorded is not None:
         raise result.unrecorded
     raise typer.Exit(0 if result.ended is None else result.ended.command_code)
+
+
+def _told_apart(specs: Sequence[str]) -> list[System]:
+    """The systems; several that have one name, or none, are called as their files are."""
+    systems = [System.load(spec) for spec in specs]
+    if len(set(specs)) == 1:
+        return systems
+    names = {str(system.resolve().plain().get("name", "")) for system in systems}
+    if len(names) == len(systems):
+        return systems
+    return [system.set("name", spec) for spec, system in zip(specs, systems, strict=True)]

@@ -16,6 +16,10 @@ class DataPath {
   const Rate& rate() const { return meter_.rate(); }
   bool unlimited() const { return meter_.rate().unlimited(); }
 
+  /// What has passed by now has left it.
+  bool is_free(Time now) const { return free_ <= now; }
+  /// When what has passed has left it.
+  Time free_from() const { return free_; }
   /// Takes `bytes` that are ready at `ready`; returns when they start.
   Time enter(Time ready, std::uint64_t bytes) {
     const Time start = std::max(ready, free_);

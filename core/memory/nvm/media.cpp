@@ -85,17 +85,28 @@ struct NvmMedia::Operation {
   bool begun = false;
 };
 
+struct NvmMedia::Wish {
+  Wish* next = nullptr;
+  Bank* bank = nullptr;
+  bool waits = false;
+};
+
 /// One operation at a time; accesses wait in line, and so do drains of the write buffer.
 struct NvmMedia::Bank final : public Waiter {
   Bank(Kernel& kernel, const Component& device)
       : component(device), turn(kernel, "a bank of the media", device) {}
   const EventHandler& owner() const override { return component; }
+  Operation* next_access() const { return half && !half->entry ? half : accesses.first(); }
+  Operation* next_drain() const { return half && half->entry ? half : drains.first(); }
 
   const Component& component;
   WaitList turn;
   IntrusiveQueue<Operation> accesses;
   IntrusiveQueue<Operation> drains;
   Operation* current = nullptr;
+  Operation* half = nullptr;  // a write whose other lines have been read: the first one of its kind
+  Wish to_read{.bank = this};
+  Wish to_write{.bank = this};
   bool drained = false;  // the last operation was a drain
 };
 
@@ -131,7 +142,8 @@ void NvmMedia::wake(std::uint8_t kind, std::uint64_t payload) {
     case kArrived: arrive(object_of<DividedAccess>(payload)); break;
     case kFinished: finish(object_of<BlockPiece>(payload)); break;
     case kBlockRead: block_read(object_of<Bank>(payload)); break;
-    default: block_written(object_of<Bank>(payload)); break;
+    case kBlockWritten: block_written(object_of<Bank>(payload)); break;
+    default: offer(object_of<Path>(payload)); break;
   }
 }
 
@@ -176,9 +188,9 @@ void NvmMedia::read(BlockPiece& piece) {
 /// Whether the write buffer has all lines of `piece`, those on their way into the media included.
 bool NvmMedia::forwards(const BlockPiece& piece) {
   std::uint64_t there = buffer_.parts_of(piece.block);
-  if (const Operation* current = bank_of(piece.block).current;
-      current && current->entry && current->block == piece.block) {
-    there |= current->lines;
+  const Bank& bank = bank_of(piece.block);
+  for (const Operation* under_way : {bank.current, bank.half}) {
+    if (under_way && under_way->entry && under_way->block == piece.block) there |= under_way->lines;
   }
   return (piece.parts & ~there) == 0;
 }
@@ -227,52 +239,117 @@ void NvmMedia::request(Operation& operation) {
   start(bank);
 }
 
-/// Accesses go before drains; while writes wait for the write buffer, the two take turns.
+/// Accesses go before drains; while writes wait for the write buffer, the two take turns. What waits for a
+/// data path has not begun, and does not keep the bank from the other kind when it has its turn.
 void NvmMedia::start(Bank& bank) {
-  if (bank.current || (bank.accesses.empty() && bank.drains.empty())) return;
-  const bool urgent = buffer_.keeps_waiting() && !bank.drained;
-  const bool is_drain = bank.accesses.empty() || (urgent && !bank.drains.empty());
-  bank.drained = is_drain;
-  if (is_drain) {
+  if (bank.current) return;
+  const Operation* const access = bank.next_access();
+  const Operation* const drain = bank.next_drain();
+  const bool urgent = drain && buffer_.keeps_waiting() && (!bank.drained || drain == bank.half);
+  if (drain && (!access || urgent) && may_begin(bank, *drain)) {
+    begin_drain(bank);
+  } else if (access && may_begin(bank, *access)) {
+    begin_access(bank);
+  }
+}
+
+/// The first that it does with the media is to write the block.
+bool NvmMedia::is_written_first(const Operation& operation) const {
+  if (operation.kind == Operation::Kind::kRead) return false;
+  const std::uint64_t lines = operation.entry ? operation.entry->parts : operation.lines;
+  return operation.begun || lines == whole_ || read_buffer_.holds(operation.block);
+}
+
+/// Whether its data path is free. If not, the bank waits for that.
+bool NvmMedia::may_begin(Bank& bank, const Operation& operation) {
+  const bool writes = is_written_first(operation);
+  Path& path = writes ? write_path_ : read_path_;
+  if (path.data.is_free(kernel_.now()) && (path.offers || path.wishes.empty())) return true;
+  Wish& wish = writes ? bank.to_write : bank.to_read;
+  if (wish.waits) return false;
+  wish.waits = true;
+  if (path.wishes.empty() && !path.offers)
+    kernel_.schedule(path.data.free_from(), source_, *this, kPathFree, payload_of(path));
+  path.wishes.push(wish);
+  return false;
+}
+
+/// A path is free: banks that wait for it begin, until one has taken it.
+void NvmMedia::offer(Path& path) {
+  path.offers = true;
+  while (!path.wishes.empty() && path.data.is_free(kernel_.now())) {
+    Wish& wish = path.wishes.pop();
+    wish.waits = false;
+    start(*wish.bank);
+  }
+  path.offers = false;
+  if (!path.wishes.empty())
+    kernel_.schedule(path.data.free_from(), source_, *this, kPathFree, payload_of(path));
+}
+
+/// It does something from now on: whoever else is there waits for its turn.
+void NvmMedia::note_turn(Bank& bank) {
+  if (bank.accesses.empty() == bank.turn.empty()) return;
+  bank.turn.empty() ? bank.turn.join(bank, kernel_.now()) : bank.turn.leave(bank);
+}
+
+void NvmMedia::begin_drain(Bank& bank) {
+  bank.drained = true;
+  if (Operation* const half = bank.half) {
+    bank.half = nullptr;
+    bank.current = half;
+    write_block(bank);
+  } else {
     begin(bank, bank.drains.pop());
-    return;
+  }
+  note_turn(bank);
+}
+
+void NvmMedia::begin_access(Bank& bank) {
+  bank.drained = false;
+  if (Operation* const half = bank.half; half && !half->entry) {
+    bank.half = nullptr;
+    bank.current = half;
+    write_block(bank);
+    return note_turn(bank);
   }
   Operation& operation = bank.accesses.pop();
-  if (bank.accesses.empty() && !bank.turn.empty()) bank.turn.leave(bank);
+  note_turn(bank);
   for (BlockPiece* piece = operation.pieces.first(); piece; piece = piece->next)
     waiting_.change(kernel_.now(), -1);
   begin(bank, operation);
 }
 
 void NvmMedia::begin(Bank& bank, Operation& operation) {
+  const bool writes = is_written_first(operation);
   bank.current = &operation;
   operation.begun = true;
+  operation.start = kernel_.now();
   if (operation.entry) {
     operation.lines = operation.entry->parts;
     buffer_.begin(*operation.entry);
   }
-  const bool is_read = operation.kind == Operation::Kind::kRead;
-  if (!is_read && (operation.lines == whole_ || read_buffer_.use(operation.block))) {
-    operation.start = kernel_.now();
-    write_block(bank);
-    return;
+  if (writes) {
+    read_buffer_.use(operation.block);
+    return write_block(bank);
   }
   counts_->media_read_bytes += params_.block.count();
-  operation.start = read_path_.enter(kernel_.now(), params_.block.count());
-  kernel_.schedule(operation.start + params_.read_latency, source_, *this, kBlockRead, payload_of(bank));
+  read_path_.data.enter(kernel_.now(), params_.block.count());
+  kernel_.schedule(kernel_.now() + params_.read_latency, source_, *this, kBlockRead, payload_of(bank));
 }
 
 void NvmMedia::write_block(Bank& bank) {
-  const Time begun = write_path_.enter(kernel_.now(), params_.block.count());
-  if (bank.current->start == kernel_.now()) bank.current->start = begun;
-  kernel_.schedule(begun + params_.write_latency, source_, *this, kBlockWritten, payload_of(bank));
+  write_path_.data.enter(kernel_.now(), params_.block.count());
+  kernel_.schedule(kernel_.now() + params_.write_latency, source_, *this, kBlockWritten, payload_of(bank));
 }
 
 void NvmMedia::block_read(Bank& bank) {
   Operation& operation = *bank.current;
   if (operation.kind != Operation::Kind::kRead) {
-    write_block(bank);
-    return;
+    bank.current = nullptr;
+    bank.half = &operation;
+    if (may_begin(bank, operation)) return operation.entry ? begin_drain(bank) : begin_access(bank);
+    return start(bank);
   }
   if (params_.read_buffer > 0) reads_.erase(operation.block);
   read_buffer_.put(operation.block);

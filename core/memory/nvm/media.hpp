@@ -59,7 +59,15 @@ class NvmMedia final : public Media {
   struct BufferedBlock;
   struct Operation;  // what a bank does for reads of a block, or a write of it
   struct Bank;
-  enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
+  struct Wish;  // of a bank for a data path
+  /// A data path. A bank that waits for it is free meanwhile, for what it may do first.
+  struct Path {
+    explicit Path(const Bandwidth& bandwidth) : data(bandwidth) {}
+    DataPath data;
+    IntrusiveQueue<Wish> wishes;  // of the banks that wait, the first one first
+    bool offers = false;          // itself to them
+  };
+  enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten, kPathFree };
 
   Bank& bank_of(std::uint64_t block) { return *banks_[block % banks_.size()]; }
   void arrive(DividedAccess& access);
@@ -72,6 +80,12 @@ class NvmMedia final : public Media {
   void drain(BufferedBlock& entry);
   void request(Operation& operation);
   void start(Bank& bank);
+  bool is_written_first(const Operation& operation) const;
+  bool may_begin(Bank& bank, const Operation& operation);
+  void offer(Path& path);
+  void note_turn(Bank& bank);
+  void begin_drain(Bank& bank);
+  void begin_access(Bank& bank);
   void begin(Bank& bank, Operation& operation);
   void write_block(Bank& bank);
   void block_read(Bank& bank);
@@ -86,8 +100,8 @@ class NvmMedia final : public Media {
   EventSource source_;
   std::uint64_t whole_;  // the lines of a whole block, a bit each
   std::vector<std::unique_ptr<Bank>> banks_;
-  DataPath read_path_;
-  DataPath write_path_;
+  Path read_path_;
+  Path write_path_;
   NvmWear wear_;
   RecentBlocks read_buffer_;
 

@@ -17,6 +17,7 @@ class RecentBlocks {
   static constexpr std::uint64_t kBytesEach = 32 + 48 + 8;
 
   std::size_t capacity() const { return capacity_; }
+  bool holds(std::uint64_t block) const { return places_.contains(block); }
   /// Whether it holds `block`, which counts as a use.
   bool use(std::uint64_t block) {
     const auto found = places_.find(block);

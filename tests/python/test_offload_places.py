@@ -7,6 +7,7 @@ from test_offload_system import SYSTEM, by_kind, step, system
 
 import cxloom as cx
 from cxloom.base.errors import InputError, SimulationError
+from cxloom.tasks.table import headline
 
 POOL = """\
 devices:
@@ -81,9 +82,41 @@ def test_memory_that_another_host_has_is_no_place() -> None:
     ) as caught:
         cx.simulate_plan(step(), pool, place=["beside"], scale=16384)
     assert caught.value.path == "place"
-    goes = pool.set("events", [{"at": "1us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}])
+
+
+def moving(*events: str) -> cx.System:
+    """A card that comes and goes at the virtual switch of its host."""
+    what = {
+        "unbind": {"switch": "sw", "vcs": 0, "vppb": 0},
+        "bind": {"switch": "sw", "vcs": 0, "vppb": 0, "to": "card"},
+    }
+    named = [each.split() for each in events]
+    return cx.System.from_yaml(POOL).set("events", [{"at": at, name: what[name]} for name, at in named])
+
+
+def test_memory_that_goes_for_a_moment_fails_the_tasks_of_that_moment() -> None:
+    """Adam fails, and is left out of what is compared; the others take what they do without the event."""
+    whole, failed = (
+        cx.simulate_plan(step(), moving(*events), place=["card"], scale=4096)
+        for events in ((), ("unbind 100us", "bind 101us"))
+    )
+    kinds, before = ({each.what: each for each in found.kinds} for found in (failed, whole))
+    assert {name: kind.failed for name, kind in kinds.items() if kind.failed} == {"Adam": 1}
+    assert kinds["Adam"].simulated_work_s == kinds["Adam"].plan_work_s == 0
+    for name in ("gradients from the GPU", "cast", "parameters to the GPU"):
+        assert kinds[name].simulated_work_s == pytest.approx(before[name].simulated_work_s, rel=0.01)
+    assert "with 1 of 13 tasks failed" in failed.sentence
+    assert [each for each in failed.notes if "1 failed: Adam; what these took is no time" in each]
+    assert not [each for each in whole.notes if "failed" in each]
+    assert [headline(each.tasks).partition("simulated")[2] for each in (whole, failed)] == [
+        "",
+        "; 1 failed: Adam",
+    ]
+
+
+def test_memory_that_goes_for_good_is_none_to_run_on() -> None:
     with pytest.raises(SimulationError, match=r"the plan cannot run there: .* answered with an error"):
-        cx.simulate_plan(step(), goes, place=["card"], scale=16384)
+        cx.simulate_plan(step(), moving("unbind 1us"), place=["card"], scale=16384)
 
 
 def test_an_object_without_room_is_refused_by_its_name() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, InputErrors, SimulationError, together
 from cxloom.base.granules import LINE
+from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant
 from cxloom.offload.section import objects_alone, spec_of
 from cxloom.offload.target import Target, target
@@ -23,6 +24,7 @@ from cxloom.spec.node import Origin
 from cxloom.spec.writer import to_yaml
 from cxloom.system.simulation import build
 from cxloom.system.system import System
+from cxloom.tasks.table import failures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,9 +51,11 @@ class Kind:
     simulated_s: float
     """On the critical path of the simulation."""
     plan_work_s: float
-    """All its tasks together, on the critical path or not."""
+    """All its tasks together, on the critical path or not, but those that failed."""
     simulated_work_s: float
-    """All its tasks together in the simulation, on the critical path or not."""
+    """What these tasks take in the simulation."""
+    failed: int = 0
+    """Tasks with lines that memory answered without data: what they took is no time of their work."""
 
     @property
     def difference_s(self) -> float:
@@ -68,6 +72,7 @@ class Kind:
             "difference_s": self.difference_s,
             "plan_work_s": self.plan_work_s,
             "simulated_work_s": self.simulated_work_s,
+            "failed": self.failed,
         }
 
 
@@ -84,6 +89,8 @@ class Beside:
     """`tasks` of the summary."""
     left_out: tuple[str, ...] = ()
     """Work of the system that the plan replaced, in words."""
+    errors: str = ""
+    """Requests that were answered without data, in words; empty if all had theirs."""
 
     @property
     def plan_s(self) -> float:
@@ -104,16 +111,21 @@ class Beside:
         what = {task.name: task.what for task in self.planned.graph.tasks if task.kind != "join"}
         planned, path = self.planned.exposed(), dict.fromkeys(what.values(), 0.0)
         work, alone, count = dict(path), dict(path), dict.fromkeys(path, 0)
+        failed = dict(count)
         for part in self.tasks["critical_path"]:
             path[what[part["task"]]] += self._seconds(part["time_ns"])
         for task in self.planned.graph.tasks:
-            if task.kind != "join":
-                ran = self.tasks["per_task"][task.name]
-                work[task.what] += self._seconds(ran["end_ns"] - ran["start_ns"])
-                alone[task.what] += task.seconds
-                count[task.what] += 1
+            if task.kind == "join":
+                continue
+            ran = self.tasks["per_task"][task.name]
+            count[task.what] += 1
+            if ran.get("failed"):
+                failed[task.what] += 1
+                continue
+            work[task.what] += self._seconds(ran["end_ns"] - ran["start_ns"])
+            alone[task.what] += task.seconds
         return [
-            Kind(name, count[name], planned.get(name, 0.0), path[name], alone[name], work[name])
+            Kind(name, count[name], planned.get(name, 0.0), path[name], alone[name], work[name], failed[name])
             for name in path
         ]
 
@@ -121,6 +133,10 @@ class Beside:
     def sentence(self) -> str:
         """Both in one sentence."""
         whole = f", of 1 / {self.scale} of it" if self.scale > 1 else ""
+        if failed := sum(each.failed for each in self.kinds):
+            whole += (
+                f", and with {failed} of {counted(sum(each.tasks for each in self.kinds), 'task')} failed"
+            )
         by = self.simulated_s / self.plan_s - 1 if self.plan_s else 0.0
         most = max(self.kinds, key=lambda each: abs(each.difference_s))
         return (
@@ -139,6 +155,8 @@ class Beside:
             if task.kind in ("copy", "kernel") and 0 < task.amount < least
         }
         notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
+        if self.errors:
+            notes.append(f"{self.errors}; {failures(self.tasks)}; what these took is no time of their work")
         if self.scale == 1:
             return notes
         if self.spec.get("events"):
@@ -168,6 +186,7 @@ class Beside:
                     "plan_s": task.seconds,
                     "simulated_start_s": self._seconds(ran["start_ns"]),
                     "simulated_s": self._seconds(ran["end_ns"] - ran["start_ns"]),
+                    **({"failed": True} if ran.get("failed") else {}),
                 }
             )
         return {
@@ -192,7 +211,7 @@ class Beside:
             ratio = kind.simulated_work_s / kind.plan_work_s if kind.plan_work_s else None
             made.add_row(
                 kind.what,
-                f"{kind.tasks:,}",
+                f"{kind.tasks:,}" + (f" ({kind.failed:,} failed)" if kind.failed else ""),
                 f"{kind.plan_s:.4g}",
                 f"{kind.simulated_s:.4g}",
                 f"{kind.difference_s:+.4g}",
@@ -212,15 +231,19 @@ class Beside:
 def beside(graph: TaskGraph, on: Target) -> Beside:
     """Plays a graph by its rates and on a system.
 
-    Raises InputError and SimulationError as a run does, and SimulationError where memory answers with errors.
+    Raises InputError and SimulationError as a run does, and SimulationError where each copy and kernel has lines
+    that memory answers with errors.
     """
     spec = spec_of(graph, on)
     _refuse_without_room(graph, on)
     with _placed(spec, on):
         result = run(System.from_yaml(to_yaml(spec), _FILE))
-    if said := error_sentence(result.summary):
+    summary = result.summary
+    said = error_sentence(summary) or ""
+    moved = [task for task in summary["tasks"]["per_task"].values() if task["bytes"]]
+    if said and all(task.get("failed") for task in moved):
         raise SimulationError(f"the plan cannot run there: {said}")
-    return Beside(play(graph), spec, on.scale_of(graph), result.summary["tasks"], on.left_out)
+    return Beside(play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, said)
 
 
 def simulate_plan(

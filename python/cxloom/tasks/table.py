@@ -14,13 +14,27 @@ if TYPE_CHECKING:
     from cxloom.base.summary import SummaryTasks
 
 
+_NAMED = 3
+"""Tasks that failed are named, so many of them."""
+
+
 def headline(tasks: SummaryTasks) -> str:
     """How long the graph took, and how well that is known."""
     ended = sum("end_ns" in task for task in tasks["per_task"].values())
     said = f"{counted(ended, 'task')} in {duration(tasks['time_ns'])}"
     if ended < len(tasks["per_task"]):
         said = f"{ended} of {counted(len(tasks['per_task']), 'task')} ended, the last at {duration(tasks['time_ns'])}"
-    return f"{said}, {how_known(tasks)}"
+    failed = failures(tasks)
+    return f"{said}, {how_known(tasks)}" + (f"; {failed}" if failed else "")
+
+
+def failures(tasks: SummaryTasks) -> str:
+    """How many tasks failed, of which memory answered lines without data, and the first; empty if there are none."""
+    failed = [name for name, task in tasks["per_task"].items() if task.get("failed")]
+    if not failed:
+        return ""
+    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return f"{len(failed)} failed: {', '.join(failed[:_NAMED])}{more}"
 
 
 def how_known(tasks: SummaryTasks) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from cxloom.sweeping.points_table import to_text
+
+Call = Callable[..., Any]
 
 
 @dataclass
@@ -57,3 +61,16 @@ def test_notes_of_one_point_are_several_and_numbers_make_no_other_note() -> None
 
 def test_runs_that_say_nothing_leave_nothing() -> None:
     assert below([None, None]) == []
+
+
+def test_a_measure_that_no_point_has_is_named(cxloom: Call, tmp_path: Path) -> None:
+    """Its column was missing without a word, in the table as in the files."""
+    sweep = ("sweep", "esf/validation", "--set", "workload.host.requests=200", "--jobs", 1, "--quiet")
+    asked = ("per_memory.mem0.queue_mena", "per_memory.mem*.queue_mean", "per_gpu.*.time")
+    measures = [word for measure in asked for word in ("--measure", measure)]
+    done = cxloom(*sweep, *measures, "--out", tmp_path / "swept")
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        "note: no point has the measure 'per_memory.mem0.queue_mena'; did you mean 'per_memory.mem0.queue_mean'?",
+        "note: no point has the measure 'per_gpu.*.time'",
+    ]

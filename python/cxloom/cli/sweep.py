@@ -15,6 +15,7 @@ from cxloom.cli.options import SPEC, OnDask, Plugins, PointsAtATime, Quiet, whol
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.writing import check_forms, check_writable, refuse_empty, write_text
+from cxloom.display.console import messages
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugins
 from cxloom.sweeping import manifest as manifests
@@ -180,6 +181,9 @@ def _finish(engine: Engine, shard: Shard, csv: Path | None, as_json: bool, quiet
             print(f"\nAnother sweep was begun in {engine.directory}: its table is not replaced")
     if csv is not None and not (as_json or quiet):
         print(f"As CSV: {csv}")
+    for measure, near in result.without_measure().items():
+        meant = f"; did you mean '{near}'?" if near else ""
+        messages().print(f"note: no point has the measure '{measure}'{meant}", markup=False, soft_wrap=True)
     keys = set(shard.share([point.key for point in engine.manifest.points if point.key is not None]))
     own = [
         status

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.frozen import FrozenDict, frozen
+from cxloom.spec.names import nearest
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import space, table
 from cxloom.sweeping.engine import Engine, has_seeds
@@ -76,6 +77,17 @@ class SweepResult:
     def columns(self) -> Columns:
         """The table as lists by the names of its columns. Not to be changed."""
         return self._columns
+
+    def without_measure(self) -> dict[str, str]:
+        """Measures that were asked for and that no point has, with the nearest one that there is, if any is near."""
+        first = next((row for row, status in enumerate(self.statuses) if status == "finished"), None)
+        absent = [
+            wanted
+            for wanted in self._engine.manifest.measures
+            if not any(table.is_like(path, wanted) for path in self._columns)
+        ]
+        summary = None if first is None or not absent else self.summary(first)
+        return {} if summary is None else {each: nearest(each, table.paths_of(summary)) for each in absent}
 
     @property
     def has_seeds(self) -> bool:

@@ -100,11 +100,21 @@ def _measures(summary: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]
         everything: dict[str, Any] = {}
         _flatten(summary, "", everything)
         found |= {
-            path: value
-            for path, value in everything.items()
-            if any(path == wanted or fnmatchcase(path, wanted) for wanted in more)
+            path: value for path, value in everything.items() if any(is_like(path, wanted) for wanted in more)
         }
     return found
+
+
+def is_like(path: str, wanted: str) -> bool:
+    """Whether a measure is one that is asked for, by its path or with stars in it."""
+    return path == wanted or fnmatchcase(path, wanted)
+
+
+def paths_of(summary: Mapping[str, Any]) -> list[str]:
+    """The dotted paths of all measures of a summary."""
+    everything: dict[str, Any] = {}
+    _flatten(summary, "", everything)
+    return list(everything)
 
 
 def _flatten(values: Mapping[str, Any], prefix: str, found: dict[str, Any]) -> None:

@@ -55,11 +55,14 @@ Value requesters_around(const System& system, const Removal& removal, const Read
 
 bool is_emptied(const Simulation& simulation, NodeId memory) {
   if (!simulation.system().offline(memory)) return false;
+  // A memory may be emptied, repaired and filled again: what counts is the removal that began last.
+  const Removal* last = nullptr;
   for (std::size_t i = 0; i < simulation.events().entries().size(); ++i) {
     const Removal* const removal = simulation.events().removal(i);
-    if (removal && removal->memory() == memory && removal->done()) return true;
+    if (!removal || removal->memory() != memory) continue;
+    if (!last || removal->began() > last->began()) last = removal;
   }
-  return false;
+  return last && last->done();
 }
 
 std::optional<Value> removals_of(const Simulation& simulation) {

@@ -171,3 +171,22 @@ def test_a_copy_that_waits_for_a_prefetch_has_not_failed() -> None:
     summary = played(spec).summary
     assert summary["removals"]["6us offline far"]["pages_left"] == 0
     assert (summary["failed_write_backs"], summary["errors"]["requests"]) == (0, 0)
+
+
+def test_a_memory_filled_again_is_not_taken_for_empty(tmp_path: Path) -> None:
+    # Its page leaves, it is pulled out and repaired, and the page comes back. Pulled out again while that page is on
+    # its way, it takes its lines along.
+    trace = tmp_path / "again.trace"
+    trace.write_text("0x0 W 0\n0x0 W 50000000\n0x0 R 70000000\n")
+    spec = system({"trace": str(trace), "replay": "timestamps", "tick": "1ps"})
+    spec["events"] += [
+        {"at": "20us", "fail": {"device": "far", "reroute_time": "0ns"}},
+        {"at": "30us", "repair": {"device": "far"}},
+        {"at": "31us", "move_pages": {"requester": "host", "from": "near", "to": "far", "share": "100%"}},
+        {"at": "60us", "offline": {"device": "far"}},
+        {"at": "60010ns", "fail": {"device": "far", "reroute_time": "0ns"}},
+    ]
+    summary = played(spec).summary
+    assert summary["removals"]["10us offline far"]["took_ns"] is not None
+    assert summary["removals"]["60us offline far"]["took_ns"] is None
+    assert summary["versions"]["unreachable_lines"] == 4096 / 64

@@ -43,14 +43,17 @@ RequestOrder::RequestOrder(std::optional<std::uint32_t> depth, const Rate& rate,
 void RequestOrder::arrive(Message& message) {
   const std::uint16_t output = core_.output_of(message);
   if (output == Routes::kNowhere) return core_.nowhere(message);
-  const Entry entry{.message = &message, .input = message.port};
+  Entry entry{.message = &message, .input = message.port};
   message.since = owner_.now();
   message.port = output;
   core_.output(output).count_waiting();
   if (full()) {
-    std::deque<Entry>& mine = waiting_[message.requester.index()];
+    Waiting& mine = waiting_[message.requester.index()];
     if (mine.empty()) turns_.push_back(message.requester.index());
-    mine.push_back(entry);
+    const bool reads = message.channel == Channel::kM2SReq;
+    entry.number = next_outside_++;
+    (reads ? mine.reads : mine.writes).push_back(entry);
+    if (!reads) ++writes_outside_;
     outside_.change(owner_.now(), +1);
   } else {
     admit(entry);
@@ -68,15 +71,21 @@ void RequestOrder::admit(Entry entry) {
   level_.change(now, +1);
 }
 
+RequestOrder::Entry RequestOrder::take_in(std::deque<Entry>& waiting) {
+  const Entry entry = waiting.front();
+  waiting.pop_front();
+  if (entry.message->channel == Channel::kM2SRwD) --writes_outside_;
+  outside_.change(owner_.now(), -1);
+  return entry;
+}
+
 void RequestOrder::admit_next() {
   while (!turns_.empty() && !full()) {
     const std::uint32_t requester = turns_.front();
     turns_.pop_front();
-    std::deque<Entry>& mine = waiting_[requester];
-    const Entry entry = mine.front();
-    mine.pop_front();
+    Waiting& mine = waiting_[requester];
+    const Entry entry = take_in(mine.first());
     if (!mine.empty()) turns_.push_back(requester);
-    outside_.change(owner_.now(), -1);
     admit(entry);
   }
 }
@@ -84,20 +93,14 @@ void RequestOrder::admit_next() {
 // The queue is full of reads of which the first has no credit: what it waits for may be a write that is
 // outside. The first of those comes in, and is the one that the queue holds beyond its depth.
 bool RequestOrder::admit_write() {
-  if (!full() || !writes_.entries.empty() || !blocked(reads_)) return false;
-  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
-    std::deque<Entry>& theirs = waiting_[*turn];
-    const auto write =
-        std::ranges::find(theirs, Channel::kM2SRwD, [](const Entry& each) { return each.message->channel; });
-    if (write == theirs.end()) continue;
-    const Entry entry = *write;
-    theirs.erase(write);
-    if (theirs.empty()) turns_.erase(turn);
-    outside_.change(owner_.now(), -1);
-    admit(entry);
-    return true;
-  }
-  return false;
+  if (writes_outside_ == 0 || !full() || !writes_.entries.empty() || !blocked(reads_)) return false;
+  const auto turn =
+      std::ranges::find_if(turns_, [&](std::uint32_t each) { return !waiting_[each].writes.empty(); });
+  Waiting& theirs = waiting_[*turn];
+  const Entry entry = take_in(theirs.writes);
+  if (theirs.empty()) turns_.erase(turn);
+  admit(entry);
+  return true;
 }
 
 // Nothing passes a head that can go.

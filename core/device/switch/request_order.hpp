@@ -54,7 +54,18 @@ class RequestOrder final : public EventHandler {
   struct Entry {
     Message* message;  // its port is that by which it is to leave
     std::uint16_t input;
-    std::uint64_t number = 0;  // in the order of all
+    std::uint64_t number = 0;  // in the order of all that are in the queue, and before that of all that came
+  };
+  /// The requests of a requester that wait for a place, each class in the order in which they came.
+  struct Waiting {
+    std::deque<Entry> reads;
+    std::deque<Entry> writes;
+    bool empty() const { return reads.empty() && writes.empty(); }
+    /// Of both, the one that came first.
+    std::deque<Entry>& first() {
+      if (reads.empty() || writes.empty()) return reads.empty() ? writes : reads;
+      return reads.front().number < writes.front().number ? reads : writes;
+    }
   };
   /// The requests of a class; the first of them waits for its port.
   class ClassQueue final : public Feeder {
@@ -75,6 +86,8 @@ class RequestOrder final : public EventHandler {
 
   bool full() const { return depth_ && reads_.entries.size() + writes_.entries.size() >= *depth_; }
   void admit(Entry entry);
+  /// The first of them, which waits no longer.
+  Entry take_in(std::deque<Entry>& waiting);
   void admit_next();
   bool admit_write();
   void serve();
@@ -93,10 +106,12 @@ class RequestOrder final : public EventHandler {
   ClassQueue reads_{*this};
   ClassQueue writes_{*this};
   std::uint64_t next_number_ = 0;
+  std::uint64_t next_outside_ = 0;
   Time next_service_;
   Time wakes_at_{-1};
-  std::map<std::uint32_t, std::deque<Entry>> waiting_;  // for a place, by requester; not numbered yet
-  std::deque<std::uint32_t> turns_;                     // requesters with entries, in their order
+  std::map<std::uint32_t, Waiting> waiting_;  // by requester
+  std::uint64_t writes_outside_ = 0;          // of all that wait
+  std::deque<std::uint32_t> turns_;           // requesters with entries, in their order
   LevelMonitor level_;
   LevelMonitor outside_;  // entries that wait for a place
   Windowed<RequestOrderCounts> counts_;

@@ -53,7 +53,12 @@ void Core::Bound::raise(Time to, const CoreAccess& by) {
   if (known && to <= time) return;
   known = true;
   time = to;
-  blame = {by.ready, by.created, by.done, by.segments, by.access.process, by.walk};
+  blame.ready = by.ready;
+  blame.created = by.created;
+  blame.done = by.done;
+  blame.segments = by.segments;
+  blame.process = by.access.process;
+  blame.walk = by.walk;
 }
 
 bool Core::held_by(const CoreAccess& access) {
@@ -206,14 +211,13 @@ void Core::wait_for(const Bound& bound, Time after) {
   // In the proportions of the whole latency, whose segments have no order.
   std::int64_t sum = 0;
   std::int64_t given = 0;
-  for (std::size_t i = 0; i < kSegmentCount; ++i) {
-    if (blame.segments[i] == Time{}) continue;  // most of them are; what follows divides 128 bits
-    sum += blame.segments[i].ps();
+  blame.segments.each([&](Segment segment, Time time) {
+    sum += time.ps();
     const auto upto = static_cast<std::int64_t>(static_cast<Wide>(waited.ps()) * static_cast<Wide>(sum) /
                                                 static_cast<Wide>(latency.ps()));
-    time_.memory[i] += Time{upto - given};
+    time_.memory[static_cast<std::size_t>(segment)] += Time{upto - given};
     given = upto;
-  }
+  });
   ensure(given == waited.ps(), "a wait of a core that is not accounted for");
 }
 

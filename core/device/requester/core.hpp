@@ -9,6 +9,7 @@
 #include "device/requester/core_access.hpp"
 #include "device/requester/core_params.hpp"
 #include "device/requester/core_time.hpp"
+#include "protocol/charged_segments.hpp"
 
 namespace cxloom {
 
@@ -60,7 +61,7 @@ class Core {
     Time ready;
     Time created;
     Time done;
-    std::array<Time, kSegmentCount> segments{};
+    ChargedSegments segments;
     std::uint16_t process = 0;
     bool walk = false;
   };

@@ -1,16 +1,18 @@
 // An access of a thread on its way through a core.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "base/units.hpp"
-#include "protocol/account.hpp"
+#include "protocol/charged_segments.hpp"
 #include "workload/stream/access_stream.hpp"
 
 namespace cxloom {
 
-struct CoreAccess {
+struct CoreAccess;
+
+/// All of an access but what is known with its answer alone.
+struct CoreAccessState {
   static constexpr Time kNever{-1};
 
   Access access;
@@ -23,30 +25,21 @@ struct CoreAccess {
   std::uint64_t number = 0;          ///< in the workload, from 0
   std::uint64_t position = 0;        ///< instructions of its thread up to it
   std::uint32_t core = 0;
-  std::uint32_t users = 0;                     ///< it is given back when this is zero
-  bool walk = false;                           ///< waiting for it is waiting for a page walk
-  bool has_walker = false;                     ///< of a load of a page walk
-  bool urgent = false;                         ///< of a prefetch: an instruction wants its line already
-  bool follows = false;                        ///< of a prefetch: what leads to it has no fill buffer yet
-  bool asked = false;                          ///< it has its turn for a miss register, or had it
-  bool asks = false;                           ///< and it would be made otherwise
-  bool has_register = false;                   ///< it has one of the miss registers
-  bool has_fill_buffer = false;                ///< and one of the fill buffers
-  Time dispatched;                             ///< it came into the window
-  Time ready = kNever;                         ///< its address was known then
-  Time created = kNever;                       ///< the request was made then
-  Time done = kNever;                          ///< the request was answered then
-  std::array<Time, kSegmentCount> segments{};  ///< of the request, once it is answered
+  std::uint32_t users = 0;       ///< it is given back when this is zero
+  bool walk = false;             ///< waiting for it is waiting for a page walk
+  bool has_walker = false;       ///< of a load of a page walk
+  bool urgent = false;           ///< of a prefetch: an instruction wants its line already
+  bool follows = false;          ///< of a prefetch: what leads to it has no fill buffer yet
+  bool asked = false;            ///< it has its turn for a miss register, or had it
+  bool asks = false;             ///< and it would be made otherwise
+  bool has_register = false;     ///< it has one of the miss registers
+  bool has_fill_buffer = false;  ///< and one of the fill buffers
+  Time dispatched;               ///< it came into the window
+  Time ready = kNever;           ///< its address was known then
+  Time created = kNever;         ///< the request was made then
+  Time done = kNever;            ///< the request was answered then
 
   bool answered() const { return done != kNever; }
-  /// It waits for that one alone, and is there when that is.
-  void take_times_of(const CoreAccess& by) {
-    ready = by.ready;
-    created = by.created;
-    done = by.done;
-    segments = by.segments;
-    walk = by.walk;
-  }
   /// All before it in its thread is done first. The kernel is entered in good order, too.
   bool is_fence() const { return access.dependence == kAllBefore || access.enters_kernel(); }
   /// Later instructions come into the window when it is `ready`.
@@ -66,6 +59,24 @@ struct CoreAccess {
     return access.role == AccessRole::kStoreFill || (is_use() && access.kind == AccessKind::kWrite) ||
            (access.role == AccessRole::kDemand &&
             (access.kind == AccessKind::kWrite || access.kind == AccessKind::kFlush));
+  }
+};
+
+struct CoreAccess : CoreAccessState {
+  ChargedSegments segments;  ///< of the request, once it is answered
+
+  /// It waits for that one alone, and is there when that is.
+  void take_times_of(const CoreAccess& by) {
+    ready = by.ready;
+    created = by.created;
+    done = by.done;
+    segments = by.segments;
+    walk = by.walk;
+  }
+  /// For its pool.
+  void renew() {
+    static_cast<CoreAccessState&>(*this) = {};
+    segments.clear();
   }
 };
 

@@ -280,7 +280,7 @@ Time CoreCluster::cycles_between(const CoreAccess& access) const {
 void CoreCluster::make_at(CoreAccess& access, Time ready) {
   access.ready = ready;
   if (ready <= now()) return make(access);
-  later_.push(&access);
+  later_.push({ready, access.number, &access});
   if (ready >= armed_) return;
   armed_ = ready;
   endpoint_.kernel().schedule(ready, source_, *this, 0);
@@ -319,13 +319,13 @@ void CoreCluster::give_granted(Thread& thread) {
 
 void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   armed_ = Time::max();
-  while (!later_.empty() && later_.top()->ready <= now()) {
-    CoreAccess& access = *later_.top();
+  while (!later_.empty() && later_.top().ready <= now()) {
+    CoreAccess& access = *later_.top().access;
     later_.pop();
     make(access);
   }
   if (!later_.empty()) {
-    armed_ = later_.top()->ready;
+    armed_ = later_.top().ready;
     endpoint_.kernel().schedule(armed_, source_, *this, 0);
   }
   taker_.take_made();
@@ -366,7 +366,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   if (workload_->wants_answers()) workload_->answered(access.number, request, now);
   access.created = request.created();
   access.done = now;
-  access.segments = request.account.segments();
+  access.segments = request.account;
   producers_.answer(access.number, now);
   Thread& thread = *threads_[access.core];
   if (access.is_write_back()) {

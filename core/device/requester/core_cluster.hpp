@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -108,9 +109,14 @@ class CoreCluster final : public AccessStream, public EventHandler {
     Time begun;  // when another let it begin
   };
   using Calls = CallTable<Thread>;
+  /// An access whose address is known at a time to come. Thousands are: to compare them by what they hold
+  /// themselves would bring each of them into a cache.
   struct Later {
-    bool operator()(const CoreAccess* a, const CoreAccess* b) const {
-      return a->ready != b->ready ? a->ready > b->ready : a->number > b->number;
+    Time ready;
+    std::uint64_t number;
+    CoreAccess* access;
+    bool operator>(const Later& other) const {
+      return ready != other.ready ? ready > other.ready : number > other.number;
     }
   };
   static constexpr std::uint64_t kAhead = 4096;  // accesses that are read before they are needed
@@ -160,7 +166,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   ProducerTable producers_;                                  // accesses that others may need
   Calls calls_;
   Pool<CoreAccess> accesses_;
-  std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
+  std::priority_queue<Later, std::vector<Later>, std::greater<>> later_;
   Ring<CoreAccess*> made_;           // and not given
   CoreSlots write_backs_;            // of all threads, made and without an answer
   std::deque<CoreAccess*> given_;    // and not answered; null: answered

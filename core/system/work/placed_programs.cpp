@@ -204,11 +204,14 @@ void PlacedPrograms::check_pages(const std::string& device, const std::vector<Ad
     program.nodes.push_back(free.size());
     free.push_back(frames);
   }
+  // No node can be full before the last page, whatever the placement does.
+  const std::uint64_t count = count_of(pages);
+  if (std::ranges::all_of(free, [&](std::uint64_t frames) { return frames >= count; })) return;
   program.placement = &restarted(placed, offers, later);
   program.pages = pages;
   const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
   const std::uint64_t fit = std::accumulate(taken.begin(), taken.end(), std::uint64_t{0});
-  if (fit == count_of(pages)) return;
+  if (fit == count) return;
   std::string allowed =
       "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_);
   if (!without.empty())

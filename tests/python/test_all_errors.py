@@ -117,6 +117,24 @@ def test_twenty_are_shown_and_the_rest_counted(tmp_path: Path, cxloom: Callable[
     assert [int(line.split(":")[2]) for line in lines if line.startswith("error: ")] == list(range(2, 22))
 
 
+def test_what_is_wrong_with_all_that_a_glob_stands_for_is_said_once(
+    tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    """Thirty hosts without `requests` hid the key below them: twenty errors of one place were shown."""
+    (tmp_path / "s.yaml").write_text(
+        "devices: {'host[0-29]': {kind: host}, mem: {kind: memory}}\n"
+        "links: [{between: ['host[*]', mem]}]\n"
+        "address_map: [{to: mem}]\n"
+        "workload: {'host*': {pattern: random}}\n"
+        "outputs: {serie: 1us}\n"
+    )
+    lines = cxloom("check", tmp_path / "s.yaml").err.splitlines()
+    errors = [line for line in lines if line.startswith("error: ")]
+    assert [int(line.split(":")[2]) for line in errors] == [4, 5]
+    assert "workload.host*: a pattern needs `requests` ('host0' and 29 others)" in errors[0]
+    assert not [line for line in lines if "more error" in line]
+
+
 def test_overrides_are_all_looked_at(spec_file: Path, cxloom: Callable[..., Any]) -> None:
     outcome = cxloom("run", spec_file, "--set", "devices.hsot.queue=1", "--set", "run.sede=1")
     assert outcome.err.count("error: ") == 2

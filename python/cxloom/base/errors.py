@@ -64,6 +64,8 @@ class InputError(CxloomError):
     """The key is wrong beside other keys only."""
     is_idle: bool = False
     """Other keys leave the key without effect."""
+    one_of: str = ""
+    """The device that it is about, of those that a range or glob stands for: `` ('NAME')`` ends its problem."""
     unmatched: str = ""
     """The path of an override that matches nothing."""
 
@@ -120,6 +122,23 @@ def _rebuild_input_error(problem: str, fields: dict[str, object]) -> InputError:
     return error
 
 
+def _folded(errors: Iterable[InputError]) -> Iterator[InputError]:
+    """Errors that differ in their devices alone as one: it names the first, and how many others there are."""
+    alike: dict[str, list[InputError]] = {}
+    for error in errors:
+        name = f" ('{error.one_of}')" if error.one_of else "\n"  # a text of one line has none
+        alike.setdefault(str(error).replace(name, "\n", 1), []).append(error)
+    for first, *others in alike.values():
+        if others:
+            several = f" ('{first.one_of}' and {counted(len(others), 'other')})"
+            error = type(first)(first.problem.replace(f" ('{first.one_of}')", several, 1))
+            problem = error.problem
+            error.__dict__.update(first.__dict__ | {"problem": problem, "one_of": ""})
+            yield error
+        else:
+            yield first
+
+
 MOST_SHOWN = 20
 """So many of several errors are shown; of the others there is a count."""
 
@@ -130,7 +149,7 @@ class InputErrors(InputError):
     def __init__(self, errors: Iterable[InputError]) -> None:
         every = [each for error in errors for each in getattr(error, "errors", (error,))]
         unique = {str(each): each for each in sorted(every, key=_order)}
-        self.errors = tuple(unique.values())
+        self.errors = tuple(_folded(unique.values()))
         first = self.errors[0]
         super().__init__(first.problem)
         self.__dict__.update(first.__dict__)

@@ -97,9 +97,9 @@ def placed(root: Node, error: InputError) -> SpecError:
     key = node.key if error.problem.startswith("unknown key") else None
     origin = (key or node.place).within(rest)
     section, _, name = error.path.partition(".")
-    problem = error.problem
+    problem, one_of = error.problem, ""
     if section in ("devices", "workload") and name in root.map()[section].map() and origin.path != error.path:
-        problem = f"{problem} ('{name}')"  # one of those that a range or glob stands for
+        problem, one_of = f"{problem} ('{name}')", name
     if error.is_between or not (rest or origin.note):
         together = node  # the keys that it is about, some of which may be set from outside
         if error.is_between and not isinstance(node.value, dict):
@@ -116,7 +116,7 @@ def placed(root: Node, error: InputError) -> SpecError:
                 "",
             )
     placed = origin.error(problem, found=error.found, allowed=allowed, suggestion=suggestion)
-    placed.is_between, placed.is_idle = error.is_between, error.is_idle
+    placed.is_between, placed.is_idle, placed.one_of = error.is_between, error.is_idle, one_of
     return placed
 
 

@@ -259,3 +259,13 @@ def test_values_are_set_by_the_names_of_tiers(tmp_path: Path) -> None:
             with_values(SERVING, servers={**SERVING["servers"], "assign": "chat"}),
             requests=cx.kv.read_requests(write_trace(tmp_path, [(0, 600, 5, [1, 2])])),
         )
+
+
+def test_values_are_set_by_the_places_of_tiers_as_errors_have_them() -> None:
+    found = cx.kv.serve(SERVING, overrides=[Override.parse("tiers[2].blocks=100")]).found
+    assert found["tiers"]["cxl"]["capacity_blocks"] == 100
+    with pytest.raises(InputError) as caught:
+        cx.kv.serve(SERVING, overrides=[Override.parse("tiers[2].bandwidth=0GB/s")])
+    assert caught.value.path == "tiers[2].bandwidth"
+    with pytest.raises(InputError, match="hbm, dram, cxl"):
+        cx.kv.serve(SERVING, overrides=[Override.parse("tiers[3].blocks=100")])

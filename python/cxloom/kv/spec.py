@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from cxloom.spec.reader import read_file
 
 TRACES = "CXLOOM_TRACES"
 """A variable of the environment: the folder of traces that do not come with cxloom."""
+_INDEX = re.compile(r"\[([0-9]{1,6})\]")
 _SIZES = ("capacity", "blocks")
 
 
@@ -77,10 +79,10 @@ def trace_of(root: Node) -> Path:
 
 
 def assigned(root: Node, override: Override) -> Node:
-    """The tree with a value at a path; the items of a list may go by their ``name``."""
+    """The tree with a value at a path; the items of a list go by their ``name`` or their place, ``tiers[0]``."""
     steps: list[Step] = []
     node: Node | None = root
-    for word in override.path.split("."):
+    for word in _INDEX.sub(r".\1", override.path).split("."):
         step = _step(node, word)
         if step is None:
             raise override.value.origin.error(

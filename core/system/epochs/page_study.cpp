@@ -63,7 +63,7 @@ void EpochParams::describe(Schema<EpochParams>& schema) {
 
 PageStudy::PageStudy(const Registry& registry, Spec spec, const EpochParams& params)
     : registry_(registry),
-      spec_(std::move(spec)),
+      spec_(StudiedProgram::within_reach(registry, std::move(spec))),
       params_(params),
       program_(registry_, spec_),
       pages_(program_.demand(), program_.placed(), program_.frames()),

@@ -5,8 +5,12 @@
 
 #include "base/error.hpp"
 #include "device/requester/requester.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/request_observer.hpp"
+#include "system/build/system_builder.hpp"
 #include "system/kinds/registry.hpp"
+#include "system/model/offered_memory.hpp"
 #include "system/run/simulation.hpp"
 #include "system/work/objects_of_work.hpp"
 #include "system/work/program_nodes.hpp"
@@ -42,6 +46,21 @@ void check_workload(const WorkloadParams& params) {
 }
 
 }  // namespace
+
+Spec StudiedProgram::within_reach(const Registry& registry, Spec spec) {
+  if (spec.workloads.size() != 1) return spec;
+  Kernel kernel;
+  const System system = build_system(kernel, registry, spec);
+  const NodeId from = system.component(spec.workloads.front().device).id();
+  std::erase_if(spec.regions, [&](const RegionParams& region) {
+    return std::ranges::any_of(region.to, [&](const std::string& name) {
+      MemoryTargetInfo memory{.name = name, .id = system.component(name).id(), .capacity = {}};
+      memory.ld = static_cast<std::uint8_t>(region.ld.value_or(0));
+      return !has_way(system, from, memory);
+    });
+  });
+  return spec;
+}
 
 StudiedProgram::StudiedProgram(const Registry& registry, const Spec& spec) {
   check(spec);

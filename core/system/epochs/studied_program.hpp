@@ -22,6 +22,9 @@ class StudiedProgram {
   /// The program of a spec, which outlives it. Throws InputError for what epochs cannot give.
   StudiedProgram(const Registry& registry, const Spec& spec);
 
+  /// A spec without the memory that its program has no way to, such as that of another host's virtual switch.
+  static Spec within_reach(const Registry& registry, Spec spec);
+
   const std::string& device() const { return device_; }
   const std::vector<NumaNode>& nodes() const { return nodes_; }
   std::vector<std::string> node_names() const;

@@ -92,4 +92,4 @@ def difference(epochs: float, lines: float) -> float | None:
 def moved_apart(epochs: Mapping[str, int], lines: Mapping[str, int]) -> float:
     """The share of all pages that are in another node at the end, at least."""
     whole = sum(lines.values())
-    return sum(abs(epochs[name] - lines[name]) for name in lines) / 2 / whole if whole else 0.0
+    return sum(abs(epochs.get(name, 0) - lines[name]) for name in lines) / 2 / whole if whole else 0.0

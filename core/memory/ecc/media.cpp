@@ -11,6 +11,7 @@
 #include "component/resource.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/dram/controller/media.hpp"
 #include "memory/media/registry.hpp"
 #include "protocol/message.hpp"
 #include "tags/victim_policy.hpp"
@@ -64,7 +65,9 @@ InlineEccMedia::InlineEccMedia(const InlineEccParams& params, const MediaContext
       tags_(ecc_tags(params), context.victims,
             RandomStream(context.seed, context.owner.name(), context.path + "ecc victims")),
       coming_(tags_.capacity()),
-      backing_(*this, "backing", params.backing, bytes_behind(context), context, kDone) {}
+      backing_(*this, "backing", params.backing, bytes_behind(context), context, kDone) {
+  lay_out();
+}
 
 InlineEccMedia::~InlineEccMedia() = default;
 
@@ -88,16 +91,54 @@ std::optional<Bytes> InlineEccMedia::capacity() const {
 
 void InlineEccMedia::touched_before(Address address, std::uint64_t bytes) {
   const std::uint64_t end = address.value() + bytes;
-  for (std::uint64_t group = address.value() / group_; group * group_ < end; ++group) {
-    backing_->touched_before(Address{group_behind(group)}, group_ + kLineBytes);
-    const LineAddress key{group};
-    const Slot slot = tags_.lookup(key);
-    if (slot != kNoSlot) {
-      tags_.touch(slot);
-    } else {
-      tags_.insert(key, LineState::kClean);
+  for (std::uint64_t at = address.value(); at < end;) {
+    const Piece piece = piece_at(at, end);
+    backing_->touched_before(Address{piece.behind}, piece.bytes);
+    for (std::uint64_t i = 0; i < piece.groups; ++i) {
+      const std::uint64_t group = piece.group(i, stripe_of(piece.first));
+      backing_->touched_before(Address{line_behind(group)}, kLineBytes);
+      const LineAddress key{group};
+      const Slot slot = tags_.lookup(key);
+      if (slot != kNoSlot) {
+        tags_.touch(slot);
+      } else {
+        tags_.insert(key, LineState::kClean);
+      }
     }
+    at += piece.bytes;
   }
+}
+
+// --- where data and ECC lie ------------------------------------------------------------------------------
+
+void InlineEccMedia::lay_out() {
+  const DramMedia* const dram = backing_->parts().empty() ? backing_->dram() : nullptr;
+  if (!dram) return;
+  stripe_ = dram->bytes_between_lines_of_a_row() / kLineBytes;
+  if (const std::optional<Bytes> data = capacity()) {
+    const std::uint64_t groups = data->count() / group_;
+    in_blocks_ = groups - groups % stripe_;
+  }
+}
+
+std::uint64_t InlineEccMedia::line_behind(std::uint64_t group) const {
+  if (group >= in_blocks_) return group * (group_ + kLineBytes) + group_;
+  const std::uint64_t block = group / stripe_;
+  return (block * (group_ + kLineBytes) + group_) * stripe_ + group % stripe_ * kLineBytes;
+}
+
+InlineEccMedia::Piece InlineEccMedia::piece_at(std::uint64_t at, std::uint64_t end) const {
+  const std::uint64_t stripe = stripe_of(at / group_);
+  const std::uint64_t size = group_ * stripe;  // of data in a block, or behind the blocks in a group
+  const std::uint64_t block = at / size;
+  Piece piece;
+  piece.bytes = std::min(end, (block + 1) * size) - at;
+  piece.behind = at + block * stripe * kLineBytes;
+  piece.block = block * stripe;
+  piece.first = piece.block + at % size / kLineBytes % stripe;
+  piece.groups = std::min(stripe, (at % kLineBytes + piece.bytes + kLineBytes - 1) / kLineBytes);
+  piece.whole = piece.bytes == size;
+  return piece;
 }
 
 // --- accesses --------------------------------------------------------------------------------------------
@@ -117,11 +158,11 @@ void InlineEccMedia::begin(Served& access) {
   const std::uint64_t end = access.end();
   access.left = 1;  // this one, until all are on their way
   for (std::uint64_t at = access.address.value(); at < end;) {
-    const std::uint64_t group = at / group_;
-    const std::uint64_t next = std::min(end, (group + 1) * group_);
-    send(part_of(access), access.message->opcode, group_behind(group) + at % group_, next - at);
-    check(access, group, next - at == group_);
-    at = next;
+    const Piece piece = piece_at(at, end);
+    send(part_of(access), access.message->opcode, piece.behind, piece.bytes);
+    for (std::uint64_t i = 0; i < piece.groups; ++i)
+      check(access, piece.group(i, stripe_of(piece.first)), piece.whole);
+    at += piece.bytes;
   }
   --access.left;
 }

@@ -49,6 +49,20 @@ class InlineEccMedia final : public WrappingMedia {
   enum Wake : std::uint8_t { kBegun, kDone };
 
   std::optional<Bytes> bytes_behind(const MediaContext& context) const;
+  /// Data of one block, or behind the blocks of one group, and the groups that they are of.
+  struct Piece {
+    std::uint64_t bytes = 0;
+    std::uint64_t behind = 0;  ///< its address in the media behind
+    std::uint64_t block = 0;   ///< the first group of its block
+    std::uint64_t first = 0;   ///< its first group
+    std::uint64_t groups = 0;  ///< from there on, around the block
+    bool whole = false;        ///< all lines of these
+    std::uint64_t group(std::uint64_t i, std::uint64_t stripe) const {
+      return block + (first - block + i) % stripe;
+    }
+  };
+
+  Piece piece_at(std::uint64_t at, std::uint64_t end) const;
   void begin(Served& access);
   void check(Served& access, std::uint64_t group, bool whole);
   CheckedPart& part_of(Served& access);
@@ -56,13 +70,17 @@ class InlineEccMedia final : public WrappingMedia {
   void came(CheckedPart& line);
   void finish(CheckedPart& part);
 
-  // Data come in groups, each with its line of ECC behind it.
-  std::uint64_t group_behind(std::uint64_t group) const { return group * (group_ + kLineBytes); }
-  std::uint64_t line_behind(std::uint64_t group) const { return group_behind(group) + group_; }
+  std::uint64_t line_behind(std::uint64_t group) const;
+  std::uint64_t stripe_of(std::uint64_t group) const { return group < in_blocks_ ? stripe_ : 1; }
+  void lay_out();
 
-  std::uint64_t group_;               ///< bytes of data
-  CacheArray tags_;                   ///< of groups where it says lines
-  ZeroedArray<CheckedPart*> coming_;  ///< by slot: what brings its line
+  // Data come in blocks, with a stripe of lines of ECC behind them. The lines of a group are a stripe apart,
+  // as is its line of ECC: where DRAM spreads a stripe over its channels and banks, they lie in one row.
+  std::uint64_t group_;                          ///< bytes of data
+  std::uint64_t stripe_ = 1;                     ///< groups of a block
+  std::uint64_t in_blocks_ = ~std::uint64_t{0};  ///< groups; behind them one follows the other
+  CacheArray tags_;                              ///< of groups where it says lines
+  ZeroedArray<CheckedPart*> coming_;             ///< by slot: what brings its line
   Held backing_;
   Windowed<InlineEccCounts> counts_{kernel_};
 

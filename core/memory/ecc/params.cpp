@@ -13,7 +13,7 @@ void InlineEccParams::describe(Schema<InlineEccParams>& schema) {
       .min(1)
       .max(1024)
       .doc(
-          "Lines of data that share a line of ECC, which comes behind them: of n + 1 lines n are left to the "
+          "Lines of data that share a line of ECC, in one row of DRAM: of n + 1 lines n are left to the "
           "memory.")
       .source(
           "8 bits for 64 (SECDED) are a line for 8; i.MX 8M Plus gives an eighth of its memory (7), Grace a "

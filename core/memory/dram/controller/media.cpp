@@ -228,6 +228,18 @@ inline void DramMedia::finish(const DramChannel::Done& done) {
   client_.media_done(message, kernel_.now());
 }
 
+std::uint64_t DramMedia::bytes_between_lines_of_a_row() const {
+  constexpr std::uint64_t kMostLines = 1U << 16U;
+  const DramPlace first = mapping_.place(0);
+  for (std::uint64_t lines = 1; lines <= kMostLines; ++lines) {
+    const DramPlace place = mapping_.place(lines * kLineBytes / burst_bytes_);
+    if (place.channel == first.channel && place.rank == first.rank && place.group == first.group &&
+        place.bank == first.bank && place.row == first.row)
+      return lines * kLineBytes;
+  }
+  return kLineBytes;
+}
+
 std::string DramMedia::described() const {
   const DramOrganisation& organisation = config_.device.organisation;
   const std::uint32_t ranks = organisation.ranks / organisation.stack;

@@ -39,6 +39,8 @@ class DramMedia final : public Media {
   static std::vector<std::string> traits() { return {"forgets"}; }
 
   const DramConfig& config() const { return config_; }
+  /// How far apart lines are that lie side by side in a row; a line, if that is more than 4 MiB.
+  std::uint64_t bytes_between_lines_of_a_row() const;
   /// Refreshes of its ranks.
   struct Refreshes {
     Time cycle;     ///< after which each set of banks is refreshed again, a whole number of picoseconds

@@ -59,6 +59,7 @@ def test_the_hash_is_of_its_contents(spec: Path, tmp_path: Path) -> None:
         (None, "the table cannot be read"),
         ("bandwidth_gb_per_s,latency_ns\n5,100\n4,110\n", "curve.csv:3: the bandwidth does not rise"),
         ("bandwidth_gb_per_s,latency_ns\n5,100\n", "curve.csv:2: too few points"),
+        ("bandwidth_gb_per_s,latency_ns\n5,100\n6,1e22\n", "curve.csv:3: not a latency"),
         ("no table at all\n", "curve.csv:1: column 1 is not one of a curve"),
     ],
 )

@@ -19,6 +19,10 @@ namespace {
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr std::uintmax_t kMaxFileBytes = 1U << 20U;  // 30,000 points; measured curves have some hundred
 
+// Beyond these the time of an access, or between two at saturation, is no simulated time any more.
+constexpr double kMostLatency = kNanosecondsPerSecond;  // ns
+constexpr double kLeastPeak = 1e-6;                     // GB/s: a line in 64 ms
+
 constexpr std::array<std::string_view, 3> kColumns{"reads", "bandwidth_gb_per_s", "latency_ns"};
 enum Column : std::size_t { kReads, kBandwidth, kLatency };
 
@@ -109,8 +113,8 @@ void CurveTable::build(const std::vector<Row>& rows, Complain complain) {
                      "zero or more, and not unlimited",
                      {}});
     }
-    if (!(row.latency > 0.0))
-      complain(row, {"not a latency", shown(row.latency) + " ns", "more than zero", {}});
+    if (!(row.latency > 0.0 && row.latency <= kMostLatency))
+      complain(row, {"not a latency", shown(row.latency) + " ns", "more than zero, at most a second", {}});
     auto curve =
         std::find_if(curves_.begin(), curves_.end(), [&](const Curve& c) { return c.reads == row.reads; });
     if (curve == curves_.end()) {
@@ -129,6 +133,13 @@ void CurveTable::build(const std::vector<Row>& rows, Complain complain) {
     if (curve.points.size() < 2) {
       complain(curve.points.front(),
                {"too few points", "one for a share of reads of " + shown(curve.reads), "at least two", {}});
+    }
+    const Row& last = curve.points.back();
+    if (last.bandwidth < kLeastPeak) {
+      complain(last, {"the largest bandwidth of a curve is too low",
+                      shown(last.bandwidth) + " GB/s",
+                      "at least " + shown(kLeastPeak) + " GB/s",
+                      {}});
     }
   }
   std::sort(curves_.begin(), curves_.end(), [](const Curve& a, const Curve& b) { return a.reads < b.reads; });

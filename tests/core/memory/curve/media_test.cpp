@@ -184,6 +184,8 @@ TEST_F(CurveFile, SaysWhereItIsWrong) {
   EXPECT_TRUE(test::contains(problem(head + "1,5,100\n1,6,fast\n"), "curve.csv:3: column 3 is not a number"));
   EXPECT_TRUE(test::contains(problem(head + "1,5,100\n1,6\n"), "2 cells"));
   EXPECT_TRUE(test::contains(problem(head + "1,5,0\n1,6,100\n"), "curve.csv:2: not a latency"));
+  EXPECT_TRUE(test::contains(problem(head + "1,5,90\n1,6,1e22\n"), "curve.csv:3: not a latency"));
+  EXPECT_TRUE(test::contains(problem(head + "1,0,90\n1,1e-9,100\n"), "curve.csv:3: the largest bandwidth"));
   EXPECT_TRUE(test::contains(problem(head + "2,5,90\n1,6,100\n"), "not a share of reads"));
   EXPECT_TRUE(test::contains(problem(head + "1,-5,90\n1,6,100\n"), "not a bandwidth"));
   EXPECT_TRUE(

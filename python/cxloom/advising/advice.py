@@ -20,6 +20,7 @@ from cxloom.measure.bench import Bench
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.spec.names import listed
 from cxloom.spec.override import Override
+from cxloom.spec.parts import part_of
 from cxloom.spec.resolved import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -54,6 +55,8 @@ class Outcome:
     """Share of the pages in the nearest node of each requester."""
     score: float
     """What is compared: more is better."""
+    beside: Mapping[str, float] = field(default_factory=dict)
+    """Gigabytes per second of each device whose work goes on beside it, and is not placed."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +245,7 @@ def advise(
     names = resolved.plain()["workload"]
     if not all(isinstance(work, Mapping) for work in names.values()):
         build(resolved)  # which says what is no workload
+    names, beside = _placed_and_beside(resolved)
     if not any("trace" in work for work in names.values()):  # these have no objects, which is said first
         near = [Override.of(f"workload.{name}.addresses", {"kind": "preferred"}) for name in names]
         try:
@@ -250,7 +254,7 @@ def advise(
             _refuse_one_node(system, overrides, resolved)
             raise
     try:
-        objects = objects_of(resolved.plain())
+        objects = objects_of({**resolved.plain(), "workload": names})
     except InputError as error:
         raise resolved.placed(error) from None
     _refuse_one_node(system, overrides, resolved)  # before all is measured for nothing
@@ -280,18 +284,52 @@ def advise(
         policy = "first-touch" if proposal is None else proposal.policy
         said = found.error if found.summary is None else _why_nothing(found.summary)
         if said is None and found.summary is not None:
-            outcomes.append(_outcome(policy, proposal, found.summary, objects, nodes, rated))
+            outcomes.append(_outcome(policy, proposal, found.summary, objects, nodes, rated, beside))
         elif proposal is None:
             raise SimulationError(f"first touch gives nothing to compare with: {said}")
         else:
             notes.append(f"{TITLES[policy]} is left out: {said}")
     best = proposed(outcomes)
+    notes += _notes_beside(outcomes[0], best)
     place = {name: addresses_of(name, best.proposal, nodes) for name in _requesters(objects)}
     placed = system.resolve(
         [*overrides, *(Override.of(f"workload.{name}.addresses", value) for name, value in place.items())]
     )
     title = str(spec.get("name", "system"))
     return Advice(title, nodes, objects, outcomes, best, place, placed.plain(), notes)
+
+
+def _placed_and_beside(resolved: Resolved) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
+    """The workloads whose pages are placed, and the devices of others, such as GPUs, whose work goes on beside them.
+
+    Raises InputError, at its place, where all are others.
+    """
+    spec = resolved.plain()
+    work: Mapping[str, Mapping[str, Any]] = spec["workload"]
+    placed = {name: given for name, given in work.items() if part_of(spec, name, "requester") is not None}
+    beside = [name for name in work if name not in placed]
+    if placed:
+        return placed, beside
+    raise resolved.placed(
+        InputError(
+            "there is nothing to choose: no workload has pages that are placed",
+            found=", ".join(f"'{name}' of kind '{spec['devices'][name]['kind']}'" for name in beside),
+            allowed="a workload of a host or an accelerator",
+            path=f"workload.{beside[0]}",
+        )
+    )
+
+
+def _notes_beside(first: Outcome, best: Outcome) -> list[str]:
+    """What the proposal does to the work beside it."""
+    notes = []
+    for name, rate in first.beside.items():
+        than = "" if best is first else f", and {significant(rate, 3)} with first touch"
+        moved = significant(best.beside[name], 3)
+        notes.append(
+            f"the work of {name} goes on beside it, where it is: {moved} GB/s with what is proposed{than}"
+        )
+    return notes
 
 
 def _of_profile(
@@ -389,10 +427,15 @@ def _outcome(
     objects: Sequence[PlacedObject],
     nodes: Sequence[NodeProfile],
     rated: bool,
+    beside: Sequence[str] = (),
 ) -> Outcome:
-    """What a run gave; the latency of requests that arrive at a rate is compared, as their throughput is given."""
+    """What a run gave; the latency of requests that arrive at a rate is compared, as their throughput is given.
+
+    Beside a GPU bytes are compared, as its requests are longer than those of a host.
+    """
     latency = float(summary["latency_ns"]["mean"])
-    rate = summary["requests"] / summary["simulated_time_ns"]
+    moved = float(summary["bandwidth_gb_per_s"])
+    rate = moved if beside else summary["requests"] / summary["simulated_time_ns"]
     near = whole = 0
     for name in _requesters(objects):
         pages = summary["per_requester"][name].get("pages") or {}
@@ -400,6 +443,5 @@ def _outcome(
         near += sum(count for node, count in pages.items() if first in node.split("+"))
         whole += sum(pages.values())
     score = 1 / latency if rated and latency else rate
-    return Outcome(
-        policy, proposal, float(summary["bandwidth_gb_per_s"]), latency, near / whole if whole else 0.0, score
-    )
+    others = {name: float(summary["per_requester"][name]["bandwidth_gb_per_s"]) for name in beside}
+    return Outcome(policy, proposal, moved, latency, near / whole if whole else 0.0, score, others)

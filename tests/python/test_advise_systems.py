@@ -142,9 +142,20 @@ def test_objects_of_a_recorded_program(cxloom: Callable[..., Any], tmp_path: Pat
     include = Path(__file__).parents[2] / "include"
     subprocess.run([shutil.which("cc") or "gcc", "-O2", f"-I{include}", source, "-o", program], check=True)
     assert cxloom("exec", "--system", "memory/local-remote-cxl", "--record", trace, "--", program).code == 0
-    done = cxloom("advise", "memory/local-remote-cxl", "--replay", trace, "--json", "--jobs", 1)
+    beside = cx.load("memory/local-remote-cxl").resolve().plain()
+    host = next(name for name, device in beside["devices"].items() if device["kind"] == "host")
+    beside["devices"]["gpu"] = {"kind": "gpu"}
+    beside["links"].append({"between": [host, "gpu"]})
+    beside["workload"] = {"gpu": {"pattern": "transfer", "size": "4KiB", "footprint": "1MiB", "requests": 9}}
+    (tmp_path / "beside.yaml").write_text(json.dumps(beside))
+    done = cxloom(
+        "advise", tmp_path / "beside.yaml", "--replay", trace, "--host", host, "--json", "--jobs", 1
+    )
     assert done.code == 0, done.err
     said = json.loads(done.out)
+    # Notes of `exec` end with its options, of which `advise` has none.
+    assert "the program runs alone: the workload of gpu is not played" in said["notes"]
+    assert not [note for note in said["notes"] if "--" in note]
     assert "data:table" in [each["name"] for each in said["objects"]]
     first, spread = said["placements"][0], said["placements"][1]
     assert first["near"] == 1.0

@@ -62,7 +62,7 @@ def advise_recorded(
     rules = [(), *(_rules(each, nodes) for each in proposals[1:])]
     pages: list[Any] = [addresses_of(name, proposals[0], nodes), *[{"kind": "preferred"}] * len(rules[1:])]
     others = replay(trace, [whole] * len(pages), host=name, pages=pages, places=rules, watch=watch_replay)
-    outcomes, notes = [], [*first.notes]
+    outcomes, notes = [], [_without_option(note) for note in first.notes]
     for proposal, execution in zip([None, *proposals], [*first.executions, *others.executions], strict=True):
         policy = "first-touch" if proposal is None else proposal.policy
         if execution.summary["errors"]["requests"]:
@@ -75,6 +75,11 @@ def advise_recorded(
     title = str(resolved.plain().get("name", "system"))
     place: Mapping[str, Any] = {name: addresses_of(name, best.proposal, nodes)}
     return Advice(title, nodes, objects, outcomes, best, place, {}, notes)
+
+
+def _without_option(note: str) -> str:
+    """A note of `cxloom exec` without what one of its options would do, which stands at its end."""
+    return note.partition("; --")[0]
 
 
 def _page_of(trace: str | os.PathLike[str]) -> int:

@@ -413,36 +413,3 @@ def test_a_page_that_cannot_be_written_is_refused(cxloom: Call, copied: Path, tm
     page = tmp_path / "page.html"
     assert "cannot be written" in refused(cxloom, copied, "--out", page, "--figures", tmp_path / "file")
     assert not page.exists()
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        (["run", "esf/validation", "--json"], "the summary of a run, and not the directory of its results"),
-        (
-            ["compare", "esf/validation", "--with", "devices.host.queue=1", "--json"],
-            "an answer of `cxloom compare`, which has no page",
-        ),
-        (
-            ["measure", "esf/validation", "latency", "--json"],
-            "an answer of `cxloom measure`, which has no page",
-        ),
-        (["check", "esf/validation", "--json"], "an answer of `cxloom check`, which has no page"),
-    ],
-)
-def test_the_answer_of_a_command_that_has_no_page_is_named(
-    cxloom: Call, tmp_path: Path, command: list[str], words: str
-) -> None:
-    """These were said to be no results of servers with KV caches, whatever they were."""
-    file = tmp_path / "answer.json"
-    file.write_text(cxloom(*command).out)
-    done = cxloom("report", file)
-    said = " ".join(done.err.split())
-    assert done.code == 2
-    assert words in said
-    assert "cxloom run SPEC --out DIR && cxloom report DIR" in said
-    assert "KV" not in said
-
-
-def test_the_summary_of_a_directory_leads_to_the_directory(cxloom: Call, copied: Path) -> None:
-    assert f"cxloom report {copied}" in " ".join(cxloom("report", copied / "summary.json").err.split())

@@ -1,4 +1,4 @@
-"""Which command a JSON file is the answer of, where that answer has no page."""
+"""Which command a JSON file is the answer of, and how there is a page of it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from cxloom.base.errors import InputError
 from cxloom.results.outdir import SUMMARY
 
 _OF_RESULTS = "cxloom run SPEC --out DIR && cxloom report DIR"
+_OF_RUNS = f"pages of runs: {_OF_RESULTS}"
 _SUMMARY_KEYS = {"latency_ns", "breakdown_ns", "per_link"}
 _ANSWERS = (
-    ("compare", {"systems", "sentences", "rows"}),
-    ("explain", {"chain", "resources", "what_ifs"}),
-    ("measure", {"measure", "title", "rows"}),
-    ("energy", {"power_w", "nj_per_request"}),
-    ("find", {"tried", "sentence"}),
-    ("crash", {"instants", "lost_instants"}),
-    ("epochs", {"pages_moved", "shootdowns"}),
-    ("check", {"routes", "deadlock", "partitions"}),
+    ("compare", {"systems", "sentences", "rows"}, _OF_RUNS),
+    ("explain", {"chain", "resources", "what_ifs"}, _OF_RUNS),
+    ("measure", {"measure", "title", "rows"}, _OF_RUNS),
+    ("energy", {"power_w", "nj_per_request"}, _OF_RUNS),
+    ("find", {"tried", "sentence"}, _OF_RUNS),
+    ("crash", {"instants", "lost_instants"}, _OF_RUNS),
+    ("epochs", {"pages_moved", "shootdowns"}, _OF_RUNS),
+    ("check", {"routes", "deadlock", "partitions"}, _OF_RUNS),
+    ("fit", {"parameters", "systems_played"}, _OF_RUNS),
+    ("advise", {"proposed", "recipe"}, _OF_RUNS),
+    ("offload", {"sentence", "footprint_bytes"}, _OF_RUNS),
+    ("sweep", {"directory", "points"}, "the directory of the sweep: cxloom report DIR"),
+    ("plan", {"plan", "designs", "prices"}, "cxloom plan FILE --html PAGE.html"),
+    ("exec", {"command", "instructions", "systems"}, "cxloom exec --html PAGE.html ..."),
 )
-"""The keys of an answer that no other one has."""
+"""Commands with the keys of an answer that no other one has, and the way to a page."""
 
 
 def refuse_answer(found: Any, file: Path) -> None:
-    """Raises InputError, with the way to a page, for the answer of a command that has none."""
+    """Raises InputError, with the way to a page, for the answer of a command that this is no page of."""
     keys = set(found) if isinstance(found, dict) else set()
     if keys >= _SUMMARY_KEYS:
         beside = file.name == SUMMARY
@@ -34,8 +41,6 @@ def refuse_answer(found: Any, file: Path) -> None:
             allowed=f"cxloom report {shlex.quote(str(file.parent))}" if beside else _OF_RESULTS,
             file=file,
         )
-    command = next((command for command, own in _ANSWERS if own <= keys), None)
-    if command is not None:
-        raise InputError(
-            f"an answer of `cxloom {command}`, which has no page", allowed=f"pages of runs: {_OF_RESULTS}", file=file
-        )  # fmt: skip
+    for command, own, way in _ANSWERS:
+        if own <= keys:
+            raise InputError(f"an answer of `cxloom {command}`", allowed=way, file=file)

@@ -61,7 +61,7 @@ class RequestOrder final : public EventHandler {
     std::deque<Entry> reads;
     std::deque<Entry> writes;
     bool empty() const { return reads.empty() && writes.empty(); }
-    /// Of both, the one that came first.
+    /// The class whose first request came first.
     std::deque<Entry>& first() {
       if (reads.empty() || writes.empty()) return reads.empty() ? writes : reads;
       return reads.front().number < writes.front().number ? reads : writes;

@@ -92,3 +92,16 @@ def test_servers_of_language_models_find_the_same(tmp_path: Path, cxloom: Callab
     found = without_cost(json.loads(one.out))
     assert found == without_cost(json.loads(three.out))
     assert found["fabric"]["sets"] > 0
+    assert "threads" not in json.loads(one.out)["cost"]
+    assert json.loads(three.out)["cost"]["threads"]["parts"] == 1
+    shown = cxloom("kv", file, "--set", "fabric.run.threads=3").out
+    assert "one thread: rates are measured in short runs" in shown
+
+
+def test_epochs_say_that_they_have_one_thread(tmp_path: Path, cxloom: Callable[..., Outcome]) -> None:
+    file = tmp_path / "servers.yaml"
+    file.write_text(SERVERS)
+    asked = ["epochs", file, *COMMANDS["epochs"], "--set"]
+    one, three = (cxloom(*asked, f"run.threads={threads}").out for threads in (1, 3))
+    assert "one thread" not in one
+    assert three.endswith("one thread: rates are measured in short runs, which are not divided\n")

@@ -90,13 +90,14 @@ def epochs(
         from rich.text import Text
 
         from cxloom.display.console import output
+        from cxloom.results.threads import threads_lines
 
         console = output()
         console.print(Text(found.sentence, style="bold"))
         for table in (found.table(), found.table_of_nodes()):
             console.print()
             console.print(table)
-        for line in filter(None, [found.error, *found.notes]):
+        for line in filter(None, [found.error, *found.notes, *threads_lines(found.cost)]):
             console.print(Text(f"\n{line}"), soft_wrap=True)
 
 

@@ -57,6 +57,7 @@ def kv(
         from rich.text import Text
 
         from cxloom.display.console import output
+        from cxloom.results.threads import threads_lines
 
         console = output()
         console.print(Text(found.sentence, style="bold"), soft_wrap=True)
@@ -65,5 +66,5 @@ def kv(
         console.print()
         console.print(found.table())
         console.print(Text(f"\n{found.parts}"), soft_wrap=True)
-        for note in found.found["notes"]:
+        for note in [*found.found["notes"], *threads_lines(found.cost)]:
             console.print(Text(note), soft_wrap=True)

@@ -15,6 +15,7 @@ from cxloom.base.filenames import file_name
 from cxloom.display.numbers import duration as duration_text
 from cxloom.display.numbers import narrow, percent, significant, size
 from cxloom.epochs.split import ACCESSES, checked
+from cxloom.results.threads import in_one_thread
 from cxloom.spec.override import Override
 from cxloom.system.simulation import errors_placed
 from cxloom.system.system import System
@@ -46,7 +47,7 @@ class EpochStudy:
     check: Mapping[str, Any] | None
     """A small copy at both levels; None: it was not asked for, or could not be made."""
     notes: Sequence[str] = ()
-    cost: Mapping[str, float] = field(default_factory=dict)
+    cost: Mapping[str, Any] = field(default_factory=dict)
     """CPU seconds and peak memory: all that differs between two equal studies."""
 
     @property
@@ -201,5 +202,10 @@ def play_epochs(
         found,
         done,
         notes,
-        {"cpu_s": cpu, "check_cpu_s": time.process_time() - began - cpu, "peak_memory_bytes": peak},
+        {
+            "cpu_s": cpu,
+            "check_cpu_s": time.process_time() - began - cpu,
+            "peak_memory_bytes": peak,
+            **in_one_thread(resolved.threads()),
+        },
     )

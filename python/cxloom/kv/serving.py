@@ -15,9 +15,11 @@ from cxloom.base.words import counted
 from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.kv import spec
 from cxloom.kv.requests import Requests
+from cxloom.results.threads import in_one_thread
 from cxloom.spec import paths
 from cxloom.spec.node import Node, Origin, from_plain
 from cxloom.spec.override import Override
+from cxloom.spec.resolved import Resolved
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,8 +58,8 @@ class Served:
 
     name: str
     found: Mapping[str, Any]
-    cost: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds and peak memory: all that differs between two equal runs."""
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    """CPU seconds, peak memory and threads: all that differs between two equal runs."""
 
     @property
     def sentence(self) -> str:
@@ -148,9 +150,15 @@ def serve_tree(root: Node, *, requests: Requests | None = None, watch: Watch = u
     cost = {
         "cpu_s": time.process_time() - began,
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        **in_one_thread(_threads_of(root.get("fabric"))),
     }
     name = root.get("name")
     return Served(str(name.value) if name is not None else "serving", found, cost)
+
+
+def _threads_of(fabric: Node | None) -> int:
+    """Threads that runs of a fabric ask for."""
+    return 1 if fabric is None or fabric.value is None else Resolved(fabric).threads()
 
 
 def _root(system: str | os.PathLike[str] | Mapping[str, Any], overrides: Sequence[Override]) -> Node:

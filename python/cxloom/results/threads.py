@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 _OTHERS = {
@@ -12,11 +13,17 @@ _OTHERS = {
     "mean_looked_at": "where the mean may be known well enough",
 }
 """Where one thread plays all parts, by the key of `cost.threads.events_in_one_thread`."""
+_SHORT = "rates are measured in short runs, which are not divided"
 _MOST = 0.9
 """A share of events side by side from which on nobody asks for the others."""
 
 
-def threads_lines(cost: dict[str, Any]) -> list[str]:
+def in_one_thread(asked: int) -> dict[str, Any]:
+    """What the `cost` of short runs within a command says of so many threads: these runs have one each."""
+    return {"threads": {"parts": 1, "reason": _SHORT}} if asked > 1 else {}
+
+
+def threads_lines(cost: Mapping[str, Any]) -> list[str]:
     """One line of the `cost` of a run that was to have several threads: docs/threads.md. None if it was not."""
     division = cost.get("threads")
     if division is None:

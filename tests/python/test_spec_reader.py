@@ -177,6 +177,19 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert error.value.suggestion == "system.yaml"
     with pytest.raises(InputError, match="cannot be read"):
         read_file("a\0b")
+    (tmp_path / "spec.yaml").write_text("a: 1")
+    with pytest.raises(InputError, match="a directory, not a file") as error:
+        read_file(tmp_path)
+    assert error.value.suggestion == str(tmp_path / "spec.yaml")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_what_a_shell_of_windows_redirects_is_named(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_bytes("\ufeffname: x\n".encode(encoding))
+    with pytest.raises(InputError, match="a binary file") as error:
+        read_file(path)
+    assert error.value.found.startswith("UTF-16")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:

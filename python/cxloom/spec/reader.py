@@ -47,6 +47,11 @@ def read_named(written: Node, what: str) -> Node:
         ) from None
 
 
+_OF_RESULTS = "spec.yaml"
+"""The spec within a directory of results."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
 def file_text(path: str | os.PathLike[str], allowed: str = "a YAML file") -> str:
     """The text of a file in UTF-8. Raises InputError, with file and line, for anything that is not text, or too long;
     `allowed` says what it should be."""
@@ -57,12 +62,15 @@ def file_text(path: str | os.PathLike[str], allowed: str = "a YAML file") -> str
         raise InputError("no such file", suggestion=_neighbour(Path(path)), file=name) from None
     except InputError as error:
         error.file = name
+        if Path(name, _OF_RESULTS).is_file():
+            error.suggestion = os.path.join(name, _OF_RESULTS)
         raise
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason.lower()}", file=name) from None
     if b"\0" in data:
-        raise InputError("a binary file", allowed=f"{allowed}: UTF-8 text", file=name)
+        found = "UTF-16, as a shell of Windows writes what it redirects" if data[:2] in _UTF_16 else ""
+        raise InputError("a binary file", found=found, allowed=f"{allowed}: UTF-8 text", file=name)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

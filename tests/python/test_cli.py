@@ -312,6 +312,13 @@ def test_check_says_what_links_carry_and_what_memory_is_left_out(tmp_path: Path,
     assert "note: of m1" not in cxloom("check", spec, "--set", "address_map[0].policy=capacity").out
 
 
+def test_check_says_that_what_a_link_carries_is_of_lines(cxloom: Call) -> None:
+    """Lines of 64 B leave 20.7 GB/s of the link of a GPU, whose packets of 256 B get 26."""
+    shown = cxloom("check", "gpu/a10-pcie4").out
+    assert "64 B lines GB/s" in shown
+    assert "20.67" in shown
+
+
 @pytest.mark.parametrize(("bypass", "rate"), [("false", 64e9 * 128 / 130), ("true", 64e9)])
 def test_check_says_the_rate_of_a_physical_link(
     tmp_path: Path, cxloom: Call, bypass: str, rate: float

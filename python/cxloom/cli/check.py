@@ -77,7 +77,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any], threads: int)
         out.print(Text(f"note: of {memory['memory']} {text}"), soft_wrap=True)
     for note in folded(description["notes"]):
         out.print(Text(f"note: {note}"), soft_wrap=True)
-    table = _table("link", "bandwidth", "peak payload GB/s", "flight", "duplex")
+    table = _table("link", "bandwidth", "64 B lines GB/s", "flight", "duplex")
     for link in links[:_ROWS]:
         forward, backward = link["ends"]
         table.add_row(

@@ -112,6 +112,21 @@ def test_a_neighbour_that_takes_from_a_gpu_gains_nothing_for_all() -> None:
     assert 0.5 < gains["the data path of mem"] <= 1.01
 
 
+@pytest.mark.parametrize(
+    ("size", "queue", "noted"), [("16KiB", 1, True), ("16KiB", 2, False), ("4MiB", 1, False)]
+)
+def test_small_copies_that_wait_for_their_launch_are_explained(size: str, queue: int, noted: bool) -> None:
+    """16 KiB take 0.6 us of the link and 0.6 us of latency behind 5.8 us of launch, and nothing is full."""
+    spec = cx.load("gpu/a10-pcie4").set("workload.gpu.size", size).set("devices.gpu.queue", queue)
+    found = cx.explain(spec, jobs=1)
+    notes = [each for each in found.notes if "is its launch" in each]
+    assert bool(notes) == noted
+    if noted:
+        assert notes[0].startswith("81 % of the time of a copy of gpu is its launch")
+        twice = cx.run(spec.set("devices.gpu.queue", 2)).bandwidth
+        assert twice > 1.5 * found.throughput
+
+
 def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(SYSTEMS["preset"])

@@ -30,9 +30,10 @@ from cxloom.explaining.what_ifs import (
 )
 from cxloom.results.caveats import error_sentence, why_no_length
 from cxloom.results.tiering import tiering_sentences
+from cxloom.spec import declared
 from cxloom.spec.names import listed
 from cxloom.spec.override import Override
-from cxloom.spec.parts import part_of, section
+from cxloom.spec.parts import part_of, quantity, section
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system.system import System
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
     from cxloom.base.summary import Summary
 
+_LAUNCHED = 0.3
+"""A share of a copy's time from which on its launch is noted (own choice)."""
 _THROTTLED = 0.1
 """The part of the mean latency from which on a throttle is spoken of."""
 
@@ -283,6 +286,7 @@ def _notes(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     notes += summary["notes"]
     notes += tiering_sentences(summary)
     notes += _throttled(spec, summary)
+    notes += _launched(spec, summary)
     known = {device["name"]: device["resources"] for device in _core.inventory(spec)["devices"]}
     for group, stages, what in (
         (summary["per_requester"], ("requester",), "how many requests it has in flight at most"),
@@ -316,3 +320,23 @@ def _throttled(spec: Mapping[str, Any], summary: Summary) -> list[str]:
     if not places:  # a kind has a throttle without a parameter for it
         return [said]
     return [f"{said}: --set {next(iter(places.values()))}=null shows what is asked for without"]
+
+
+def _launched(spec: Mapping[str, Any], summary: Summary) -> list[str]:
+    """That copies of a device wait for their launch, one after the other, while nothing of it is in use."""
+    notes = []
+    for name, mine in summary["per_requester"].items():
+        fields = declared.kind_fields("devices", spec["devices"][name]["kind"])
+        took = mine.get("large_access_ns")
+        if not {"launch_time", "queue", "streams"} <= fields.keys() or not took or summary.get("tasks"):
+            continue
+        given = {
+            key: spec["devices"][name].get(key, fields[key]["default"]) for key in ("launch_time", "queue")
+        }
+        launch = quantity("time", given["launch_time"])
+        if launch / took >= _LAUNCHED and int(given["queue"]) == 1:
+            notes.append(
+                f"{100 * launch / took:.0f} % of the time of a copy of {name} is its launch, and the next one is "
+                f"called when it has ended: --set devices.{name}.queue=2 calls it meanwhile"
+            )
+    return notes

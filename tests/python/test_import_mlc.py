@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 import cxloom as cx
 from cxloom.base.errors import InputError
+from cxloom.curves.medium import ways_ns
 from cxloom.curves.mlc import read_mlc
 from cxloom.curves.order import NOISE, in_order
 from cxloom.curves.points import Point
 
 Call = Callable[..., Any]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 HEAD = """Measuring Loaded Latencies for the system
 Using all the threads from each core if Hyper-threading is enabled
@@ -180,6 +182,28 @@ def test_a_system_whose_way_is_longer_than_what_was_measured_is_refused(tmp_path
     assert "the way to 'cxl' alone takes longer than was measured" in said
     assert "m.txt:8" in said
     assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "memory"),
+    [("coherence", "mem"), ("mld", "mld"), ("persist", "pm"), ("replication", "mem0"), ("failures", "mem0")],
+)
+def test_the_way_is_an_idle_read_less_the_medium(name: str, memory: str) -> None:
+    """What keeps lines coherent takes its time on the way, too: 12 ns of a lookup were missing. Logical devices,
+    persist buffers and timeouts were refused."""
+    system = cx.load(EXAMPLES / f"{name}.yaml")
+    ways = ways_ns(system, memory)
+    instead = {"kind": "fixed", "latency": "100ns"}
+    (route,) = [
+        each
+        for each in system.copy()
+        .set("devices.*mem*.media" if memory == "mem0" else f"devices.{memory}.media", instead)
+        .check()["routes"]
+        if each["requester"] == "host0"
+    ]
+    assert ways["host0"] + 100 == pytest.approx(
+        route["idle_read_ns"]["least" if name != "coherence" else "most"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,7 @@ NAMED = {
         "python/cxloom/system/simulation.py": "until: what else ends a run",
         "python/cxloom/spec/resolved.py": "the threads, which make no other system",
         "python/cxloom/citing/cited.py": "the routing, a kind whose parameters have sources",
+        "python/cxloom/curves/medium.py": "the routing, by which a memory is read",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",
         "python/cxloom/cli/study.py": "the command `cxloom study run`",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.curves.points import Point
+from cxloom.spec.ineffective import TIMEOUTS
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.parts import entry, part_of
+from cxloom.spec.parts import Part, entry, part_of
 from cxloom.system.system import System
 
 _INSTANT_NS = 1
 """A medium without waiting, whose time is taken off again."""
+_ELSEWHERE_NS = 1_000_000
+"""Controllers of other memories, which no read of this one passes."""
 
 
 def table_of(points: Iterable[Point], source: str) -> str:
@@ -44,21 +46,54 @@ def ways_ns(system: System, memory: str) -> dict[str, float]:
             suggestion=nearest(memory, list(parts)),
             path="--memory",
         )
-    sections = ("devices", "links")
-    spec: dict[str, Any] = copy.deepcopy({key: whole[key] for key in sections if key in whole})
-    entry(spec, parts[memory])["media"] = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
-    spec["address_map"] = [{"to": [memory]}]
-    routes = System.from_yaml(json.dumps(spec)).check()["routes"]
+    routes = _alone(_bare(whole, memory), parts, memory).check()["routes"]
     reads = {
         route["requester"]: float(route["idle_read_ns"]["least"]) - _INSTANT_NS
         for route in routes
-        if route.get("idle_read_ns")
+        if route.get("idle_read_ns") and route["idle_read_ns"]["least"] < _ELSEWHERE_NS
     }
     if not reads:
         raise InputError(
             f"no requester has a way to '{memory}'", allowed="a memory that is read", path="--memory"
         )
     return dict(sorted(reads.items(), key=lambda each: each[1]))
+
+
+def _bare(whole: Mapping[str, Any], memory: str) -> dict[str, Any]:
+    """The system without work and events. All else is as it was: who keeps lines coherent, which logical devices there
+    are, by which way a memory is read. One that has no addresses gets all of them."""
+    kept = {key: whole[key] for key in ("devices", "links", "address_map") if key in whole}
+    spec: dict[str, Any] = json.loads(json.dumps(kept))  # devices of a range are one object
+    if (routing := whole.get("run", {}).get("routing")) is not None:
+        spec["run"] = {"routing": routing}
+    if not any(memory in region["to"] for region in spec.get("address_map", [])):
+        spec["address_map"] = [{"to": [memory]}]
+    _take_off(spec["devices"], TIMEOUTS)  # nothing fails without events
+    return spec
+
+
+def _alone(spec: dict[str, Any], parts: Mapping[str, Part], memory: str) -> System:
+    """The system with a medium that takes no time in this memory, and all others so slow that what takes least is a
+    read of this one."""
+    own = entry(spec, parts[memory])
+    if "capacity" not in own:
+        found = System.from_yaml(json.dumps(spec)).check()["media"]
+        for each in found:
+            if each["memory"] == memory:
+                own["capacity"] = each["capacity"]
+    own["media"] = {"kind": "fixed", "latency": f"{_INSTANT_NS}ns"}
+    for name, part in parts.items():
+        if name != memory and "controller_time" in part.fields:
+            entry(spec, part)["controller_time"] = f"{_ELSEWHERE_NS}ns"
+    return System.from_yaml(json.dumps(spec))
+
+
+def _take_off(values: Any, keys: Collection[str]) -> None:
+    if isinstance(values, dict):
+        for key in keys:
+            values.pop(key, None)
+        for below in values.values():
+            _take_off(below, keys)
 
 
 def refuse_longer_way(points: Iterable[Point], elsewhere: float, memory: str, file: str) -> None:

@@ -233,6 +233,23 @@ def test_more_threads_are_faster_where_cores_wait_for_memory() -> None:
     assert times[0] > 2 * times[1]
 
 
+@pytest.mark.parametrize(("queue", "noted"), [(32, True), (1024, False)])
+def test_passes_that_the_queue_of_the_host_bounds_are_noted(queue: int, noted: bool) -> None:
+    """A line takes 140 ns, so that 32 of them are 14.6 GB/s of a memory of 64: a pass takes four times as long."""
+    found = cx.simulate_plan(step(), system().set("devices.host.queue", queue), place=["dram"], scale=4096)
+    notes = [each for each in found.notes if "in flight" in each]
+    assert (
+        notes
+        == [
+            "unscale and clip, Adam, cast: bound by the 32 lines that the host has in flight at most "
+            "(devices.host.queue), and not by memory"
+        ][: len(notes)]
+    )
+    assert bool(notes) == noted
+    rate = min(64.0, queue * 64 / 140)
+    assert by_kind(found)["Adam"] == pytest.approx(28 / rate, rel=0.05)
+
+
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [

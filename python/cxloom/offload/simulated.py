@@ -38,6 +38,8 @@ _FILE = "the plan's spec"
 _PART = re.compile(r"tasks\.(objects|graph)\[(\d+)\]")
 SHORTEST = 1000
 """Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
+SLOWER = 1.25
+"""A kernel is noted to be slower than its plan, or a line than one alone, by more than this (own choice)."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Beside:
     """`tasks` of the summary."""
     left_out: tuple[str, ...] = ()
     """Work of the system that the plan replaced, in words."""
+    queue: tuple[str, int, float] | None = None
+    """`queue` of the target."""
     errors: str = ""
     """Requests that were answered without data, in words; empty if all had theirs."""
 
@@ -157,6 +161,12 @@ class Beside:
         notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
         if self.errors:
             notes.append(f"{self.errors}; {failures(self.tasks)}; what these took is no time of their work")
+        if waiting := self._held_by_queue():
+            assert self.queue is not None
+            notes.append(
+                f"{', '.join(waiting)}: bound by the {self.queue[1]} lines that the host has in flight at most "
+                f"({self.queue[0]}), and not by memory"
+            )
         if self.scale == 1:
             return notes
         if self.spec.get("events"):
@@ -170,6 +180,22 @@ class Beside:
             f"latencies are not divided by {self.scale}, so that what moves less than {SHORTEST} lines then takes too "
             f"long: {', '.join(sorted(short))}; a smaller --scale has less of it",
         ]
+
+    def _held_by_queue(self) -> list[str]:
+        """Kernels that are slower than their plan by more than `SLOWER`, while the queue of the host is full of lines
+        that wait for nothing: by Little's law each takes as long as without other traffic."""
+        if self.queue is None:
+            return []
+        found: dict[str, None] = {}
+        for task in self.planned.graph.tasks:
+            if task.kind != "kernel" or not task.amount:
+                continue
+            ran = self.tasks["per_task"][task.name]
+            took = self._seconds(ran["end_ns"] - ran["start_ns"])
+            each_ns = self.queue[1] * LINE / task.amount * took * 1e9
+            if not ran.get("failed") and took > SLOWER * task.seconds and each_ns < SLOWER * self.queue[2]:
+                found[task.what] = None
+        return list(found)
 
     def to_json(self) -> dict[str, Any]:
         """The simulated plan for programs."""
@@ -243,7 +269,7 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     moved = [task for task in summary["tasks"]["per_task"].values() if task["bytes"]]
     if said and all(task.get("failed") for task in moved):
         raise SimulationError(f"the plan cannot run there: {said}")
-    return Beside(play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, said)
+    return Beside(play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, on.queue, said)
 
 
 def simulate_plan(

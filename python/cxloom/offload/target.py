@@ -15,7 +15,7 @@ from cxloom.base.granules import LINE
 from cxloom.offload.task_graph import TaskGraph
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.parts import part_of, quantity
+from cxloom.spec.parts import Part, part_of, quantity
 from cxloom.spec.resolved import Resolved
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
@@ -49,6 +49,9 @@ class Target:
     """Bytes, operations and times are divided by it; 0: so that at most `MOST_LINES` lines move."""
     room: Mapping[str, int] = field(default_factory=dict)
     """Bytes that the host has of each node, by one of its memories."""
+    queue: tuple[str, int, float] | None = None
+    """Of a host without cores the key of its queue, the lines that it has in flight at most, and the nanoseconds that a
+    line takes from its farthest memory with no other traffic; None where that is not known."""
     left_out: tuple[str, ...] = ()
     """Work that the system has and a plan replaces: 'the workload of host0', 'its tasks'."""
 
@@ -105,7 +108,7 @@ def target(
     """
     if not isinstance(system, System):
         system = System.load(system)
-    bare, nodes = _without_work(system)
+    bare, described = _without_work(system)
     devices = bare.plain()["devices"]
     # Its host, its streams and the time of its calls are parameters of this kind, and of no part that others have.
     gpus = [name for name, device in devices.items() if _kind(device) == "gpu"]
@@ -125,8 +128,22 @@ def target(
         )
     if scale is not None and scale < 1:
         raise InputError("not a scale", found=str(scale), allowed="1 or more", path="scale")
-    room = {node["memories"][0]: node["offered"][host] for node in nodes if host in node["offered"]}
-    return Target(bare, host, gpu, threads or cores, _places(place), scale or 0, room, _work_of(system))
+    room = {
+        node["memories"][0]: node["offered"][host] for node in described["nodes"] if host in node["offered"]
+    }
+    queue = _queue_of(parts[host], described["routes"], host) if core is None else None
+    return Target(
+        bare, host, gpu, threads or cores, _places(place), scale or 0, room, queue, _work_of(system)
+    )
+
+
+def _queue_of(part: Part, routes: Iterable[Mapping[str, Any]], host: str) -> tuple[str, int, float] | None:
+    lines = part.count("queue")
+    for route in routes:
+        idle = route.get("idle_read_ns")
+        if route["requester"] == host and idle and lines:
+            return f"{part.at}.queue", lines, float(idle["most"])
+    return None
 
 
 def _work_of(system: System) -> tuple[str, ...]:
@@ -137,15 +154,15 @@ def _work_of(system: System) -> tuple[str, ...]:
     return (*found, *(["its tasks"] if spec.get("tasks") else []))
 
 
-def _without_work(system: System) -> tuple[Resolved, list[dict[str, Any]]]:
-    """The system without what a plan replaces, which builds as it is, and its nodes. Raises InputError at its place."""
+def _without_work(system: System) -> tuple[Resolved, dict[str, Any]]:
+    """The system without what a plan replaces, which builds, and what it is. Raises InputError at its place."""
     root = system.resolve().root
     kept = {key: node for key, node in root.map().items() if key not in _DROPPED}
     if (run := kept.pop("run", None)) is not None:
         run = run.with_entries({key: node for key, node in run.map().items() if key not in _DROPPED_OF_RUN})
         kept |= {"run": run} if run.value else {}
     bare = Resolved(root.with_entries(kept))
-    return bare, describe(bare)["nodes"]
+    return bare, describe(bare)
 
 
 def _one(names: Sequence[str], noun: str, given: str | None, path: str, what: str) -> str:

@@ -50,7 +50,7 @@ class Target:
     room: Mapping[str, int] = field(default_factory=dict)
     """Bytes that the host has of each node, by one of its memories."""
     queue: tuple[str, int, float] | None = None
-    """Of a host without cores the key of its queue, the lines that it has in flight at most, and the nanoseconds that a
+    """The key of the queue of a host without cores, the lines that it has in flight at most, and the nanoseconds that a
     line takes from its farthest memory with no other traffic; None where that is not known."""
     left_out: tuple[str, ...] = ()
     """Work that the system has and a plan replaces: 'the workload of host0', 'its tasks'."""

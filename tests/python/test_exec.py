@@ -232,6 +232,22 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     assert "differ in how they run instructions" in refused(
         "--system", near, "--against", other, "--", program
     )
+    links = "{between: [host, sw]}, {between: [mem, sw]}, {between: [near, sw]}"
+    bound = (
+        "host: {kind: host, core: {}}\n  sw: {kind: switch, vcs: [{upstream: host, vppbs: 2, bind: [near]}]}"
+    )
+    apart = spec(
+        tmp_path, "apart",
+        **{
+            "host: {kind: host, process_time: 5ns, queue: 256, core: {}}": f"{bound}\n  near: {{kind: memory}}",
+            "{between: [host, mem], bandwidth: 64GB/s}": links,
+            "{to: [mem]}": "{to: near}, {to: mem}",
+        },
+    )  # fmt: skip
+    assert (
+        "--membind: out of memory: of those that the pages of the program may use none is there for it"
+        in refused("--system", apart, "--membind", "mem", "--", program)
+    )
     tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
     assert "out of memory" in refused("--system", tiny, "--", program, "triad", "65536")
 

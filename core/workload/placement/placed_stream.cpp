@@ -187,6 +187,13 @@ void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement, bool
 
 void PlacedStream::refuse_page(std::uint64_t had, const std::string& path) const {
   const Bytes page{std::uint64_t{1} << page_bits_};
+  if (had == 0 && share().empty()) {
+    throw InputError({"out of memory: of those that the pages of the program may use none is there for it",
+                      {},
+                      "a memory that its device has a way to, or an extent of, by then",
+                      {}},
+                     path);
+  }
   throw InputError(
       {"out of memory: the program touches more pages than the memories have frames that its pages may use, "
        "and Linux would kill it",

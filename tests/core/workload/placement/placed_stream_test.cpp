@@ -134,6 +134,8 @@ TEST(PlacedStream, ReportsWhatHasNoFrame) {
   EXPECT_NE(error.detail().problem.find("out of memory"), std::string::npos);
   EXPECT_EQ(error.detail().found, "page 3 of 4KiB");
   EXPECT_EQ(error.detail().allowed, "at most 2 pages (8KiB)");
+  const InputError none = input_error([&] { placed({0}, {}); });
+  EXPECT_NE(none.detail().problem.find("none is there for it"), std::string::npos);
   const InputError shared = input_error([&] { placed({0, 4096, 8192}, frames, 64, {4096, 3}); });
   EXPECT_EQ(shared.detail().allowed, "at most 2 pages (8KiB), its share of 4096 frames among 3 programs");
 }

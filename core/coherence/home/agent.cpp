@@ -162,7 +162,7 @@ void HomeAgent::pulled(HomePull& pull) {
   if (!request) {
     all_is_here(transaction);
     write_line(transaction, pull.message, nullptr);
-    return;
+    return leave_place();
   }
   if (pull.message.account) request->account->join(pull.account);
   request->hops = static_cast<std::uint16_t>(request->hops + pull.message.hops);
@@ -301,8 +301,10 @@ void HomeAgent::pull_lost(Message& message) {
   } else {
     losses()->poison(transaction.line);
   }
+  const bool kept_place = !transaction.request;
   pulls_.give_back(pull);
   close(transaction);
+  if (kept_place) leave_place();
 }
 
 // ---- Its host crashes

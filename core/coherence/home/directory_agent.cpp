@@ -383,7 +383,10 @@ void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, 
   std::swap(message.source, message.destination);
   if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR) number_answer(message);
   transmit(message, now());
-  if (!had_place) return;
+  if (had_place && opcode != Opcode::kGoWritePull) leave_place();
+}
+
+void DirectoryAgent::leave_place() {
   if (Message* const next = places_.leave(now())) admit(*next);
 }
 

@@ -236,8 +236,11 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
                      Transaction* behind = nullptr);
   /// Writes the line to memory, for `cause`. Null account: nobody waits for it.
   void write_line(Transaction& transaction, const Message& cause, Account* account);
-  /// Sends the message back to where it came from, as this answer.
+  /// Sends the message back to where it came from, as this answer. A request whose data it calls for keeps
+  /// its place until they are in.
   void complete(Message& message, Opcode opcode);
+  /// One of its requests has its place no more.
+  void leave_place();
   void close(Transaction& transaction);
   /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
   std::uint32_t& answers_to(NodeId node) {

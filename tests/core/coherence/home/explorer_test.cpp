@@ -62,7 +62,7 @@ TEST(HomeAgentExplorer, TwoRequestsInFlight) {
 TEST(HomeAgentExplorer, AnAgentOfOneTransaction) {
   CoherenceSetup setup = hdm_h(small_caches());
   setup.home.transactions = 1;
-  visit_all(setup, 7000, {"SnpInv"});
+  visit_all(setup, 6500, {"SnpInv"});
 }
 
 TEST(HomeAgentExplorer, ANetworkThatReordersLines) {

@@ -1,0 +1,58 @@
+"""Places of a home agent (`transactions`): how long each kind of request of CXL.cache keeps one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from validation.systems import Run, Spec, run
+
+LINE = 64
+LOOKUP = 12.0
+MEDIA = 50.0
+FLIGHT = 20.0  # 2 ports of 10 ns
+
+
+def played(link: Spec, places: int, reads: float, *, cache: Spec | None = None, **work: Any) -> Run:
+    """A device that uses the memory of a host, with more in flight than its home agent has places."""
+    agent = {
+        "lookup_time": f"{LOOKUP:g}ns",
+        "transactions": places,
+        "filter": {"entries": 1 << 20, "ways": 16},
+    }
+    media = {"kind": "fixed", "latency": f"{MEDIA:g}ns"}
+    memory = {"capacity": "1GiB", "controller_time": "0ns", "media": media}
+    device: Spec = {"kind": "accelerator", "queue": 512}
+    if cache:
+        device["cache"] = cache
+    return run(
+        {
+            "devices": {"host": {"kind": "host", "home_agent": agent, "memory": memory}, "dev": device},
+            "links": [{"between": ["host", "dev"], "port_delay": "10ns", **link}],
+            "address_map": [{"to": ["host"], "coherence": "hdm-h"}],
+            "workload": {"dev": {"pattern": "random", "reads": reads, "footprint": "32MiB", **work}},
+            "run": {"warmup": 2000},
+        }
+    )
+
+
+@pytest.mark.parametrize("places", [1, 4, 16])
+def test_a_read_keeps_its_place_until_it_is_answered(places: int) -> None:
+    outcome = played({}, places, reads=1.0, requests=6000)
+    assert outcome.rate == pytest.approx(places / (LOOKUP + MEDIA), rel=0.01)
+
+
+@pytest.mark.parametrize("places", [1, 4, 16])
+def test_a_write_past_the_caches_keeps_its_place_until_its_data_are_in(places: int) -> None:
+    # GO_WritePull answers ItoMWr and goes to the device, and D2H-Data come back.
+    outcome = played({}, places, reads=0.0, requests=6000)
+    assert outcome.rate == pytest.approx(places / (LOOKUP + 2 * FLIGHT), rel=0.01)
+
+
+def test_what_is_done_has_passed_the_link() -> None:
+    # A write is done with GO_WritePull. No more than 128 data wait for the link, which is full, with 128 places.
+    outcome = played({"phy": "pcie6-x16", "flit": "256B"}, 128, reads=0.0, requests=20_000)
+    way = outcome.directions()["dev->host"]
+    data = way["flits"]["messages_by_class"]["D2H Data"]
+    assert way["utilization"] == pytest.approx(1.0, abs=0.01)
+    assert data == pytest.approx(outcome.summary["requests"], abs=2 * 128)

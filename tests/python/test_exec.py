@@ -232,24 +232,27 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     assert "differ in how they run instructions" in refused(
         "--system", near, "--against", other, "--", program
     )
-    links = "{between: [host, sw]}, {between: [mem, sw]}, {between: [near, sw]}"
-    bound = (
-        "host: {kind: host, core: {}}\n  sw: {kind: switch, vcs: [{upstream: host, vppbs: 2, bind: [near]}]}"
-    )
-    apart = spec(
-        tmp_path, "apart",
-        **{
-            "host: {kind: host, process_time: 5ns, queue: 256, core: {}}": f"{bound}\n  near: {{kind: memory}}",
-            "{between: [host, mem], bandwidth: 64GB/s}": links,
-            "{to: [mem]}": "{to: near}, {to: mem}",
-        },
-    )  # fmt: skip
-    assert (
-        "--membind: out of memory: of those that the pages of the program may use none is there for it"
-        in refused("--system", apart, "--membind", "mem", "--", program)
-    )
     tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
     assert "out of memory" in refused("--system", tiny, "--", program, "triad", "65536")
+
+
+@needs_qemu
+def test_memory_that_the_host_has_no_way_to(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    """Bound to it the program was out of memory with at most 0 pages, and interleaved the table said that it was."""
+    host = "host: {kind: host, process_time: 5ns, queue: 256, core: {}}"
+    vcs = "sw: {kind: switch, vcs: [{upstream: host, vppbs: 2, bind: [near]}]}\n  near: {kind: memory}"
+    instead = {
+        host: f"{host}\n  {vcs}",
+        "{between: [host, mem], bandwidth: 64GB/s}": "{between: [sw, host]}, {between: [sw, mem]}, {between: [sw, near]}",
+        "{to: [mem]}": "{to: near}, {to: mem}",
+    }
+    apart = ("exec", "--system", spec(tmp_path, "apart", **instead), "--roi", "marks")
+    bound = cxloom(*apart, "--membind", "mem", "--", program, "chase", "4096")
+    assert bound.code == 2
+    words = "--membind: out of memory: of those that the pages of the program may use none is there for it"
+    assert words in bound.err
+    said = cxloom(*apart, "--interleave", "near,mem", "--", program, "chase", "4096").err
+    assert "note: no access went to mem, where 'interleave near,mem' puts pages, too" in said
 
 
 @needs_qemu

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cxloom.base.errors import InputError
+from cxloom.base.summary import Summary
 from cxloom.execution.objects import Rule, placement_by
 from cxloom.execution.processor import Processor
+from cxloom.spec.names import listed
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.override import Override
 from cxloom.spec.parts import has_persistent_memory, part_of
@@ -38,6 +40,13 @@ class PlacedProgram:
     fits: set[str] = field(default_factory=set)
     """Patterns of the rules for which there was an object."""
 
+    def without_access(self, summary: Summary) -> list[str]:
+        """Memories that its placement names, and that served nothing: its host may have no way to them."""
+        addresses = self.resolved.plain()["workload"][self.host].get("addresses")
+        nodes = addresses.get("nodes", []) if isinstance(addresses, Mapping) else []
+        served = {name: each["reads"] + each["writes"] for name, each in summary["per_memory"].items()}
+        return [str(node) for node in nodes if served.get(str(node)) == 0]
+
 
 def prepare_all(
     systems: Sequence[System],
@@ -63,6 +72,21 @@ def prepare_all(
 def is_persistent(placed: PlacedProgram) -> bool:
     """Whether flushes of lines can make something durable there."""
     return has_persistent_memory(placed.resolved.plain())
+
+
+def notes_on_places(placed: Sequence[PlacedProgram], summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """Sentences on places that were asked for and made no difference, and on work that is not played."""
+    unused = {str(rule): None for each in placed for rule in each.rules if rule.pattern not in each.fits}
+    notes = [f"no object of the program fits --place {rule}" for rule in unused]
+    for each, summary in zip(placed, summaries, strict=True):
+        if idle := each.without_access(summary):
+            notes.append(f"no access went to {listed(idle, word='or')}, where '{each.pages}' puts pages, too")
+    if alone := list(dict.fromkeys(name for each in placed for name in each.others)):
+        notes.append(
+            f"the program runs alone: the workload of {listed(alone, word='and')} is not played; --record keeps a "
+            "trace, which is a workload beside others"
+        )
+    return tuple(dict.fromkeys(notes))
 
 
 def core_of(placed: Sequence[PlacedProgram]) -> CoreOfTrace:

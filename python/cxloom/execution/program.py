@@ -16,13 +16,18 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.words import counted
 from cxloom.execution.feed import Part, batch_of, play
 from cxloom.execution.objects import RecordedObjects, Rule, UseOfPages
-from cxloom.execution.placed_program import PlacedProgram, core_of, is_persistent, prepare_all
+from cxloom.execution.placed_program import (
+    PlacedProgram,
+    core_of,
+    is_persistent,
+    notes_on_places,
+    prepare_all,
+)
 from cxloom.execution.processor import Processor
 from cxloom.execution.recording import Recording
 from cxloom.execution.result import REGION, Execution, ExecutionResult, Sampled
 from cxloom.execution.sampling import Sampler, Sampling, Timing, keeps_state
 from cxloom.results.caveats import error_sentence
-from cxloom.spec.names import listed
 from cxloom.system.system import System
 from cxloom.trace import threads as of_threads
 from cxloom.trace.capturing import CacheLevel, CoreOfTrace, about
@@ -199,7 +204,7 @@ def play_source(
         sieve.records,
         _estimated(_walking(executions, translation), sampler, sieve.instructions),
         seconds,
-        _notes_of(executions) + notes + _notes_on_places(placed),
+        _notes_of(executions) + notes + notes_on_places(placed, [each.summary for each, _ in executions]),
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
@@ -293,7 +298,10 @@ def replay(
         progress.accesses,
         _estimated(_walking(executions, translation), sampler, progress.instructions),
         time.perf_counter() - started,
-        _notes_of(executions) + notes + _notes_on(sampling, sampler) + _notes_on_places(placed),
+        _notes_of(executions)
+        + notes
+        + _notes_on(sampling, sampler)
+        + notes_on_places(placed, [each.summary for each, _ in executions]),
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
@@ -402,17 +410,6 @@ def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, .
         if not str(note).startswith("the measured window was not stationary")
     )
     return tuple(dict.fromkeys(found))
-
-
-def _notes_on_places(placed: Sequence[PlacedProgram]) -> tuple[str, ...]:
-    unused = {str(rule): None for each in placed for rule in each.rules if rule.pattern not in each.fits}
-    notes = [f"no object of the program fits --place {rule}" for rule in unused]
-    if alone := list(dict.fromkeys(name for each in placed for name in each.others)):
-        notes.append(
-            f"the program runs alone: the workload of {listed(alone, word='and')} is not played; --record keeps a "
-            "trace, which is a workload beside others"
-        )
-    return tuple(notes)
 
 
 def _estimated(

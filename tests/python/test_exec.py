@@ -241,9 +241,10 @@ def test_memory_that_the_host_has_no_way_to(program: str, tmp_path: Path, cxloom
     """Bound to it the program was out of memory with at most 0 pages, and interleaved the table said that it was."""
     host = "host: {kind: host, process_time: 5ns, queue: 256, core: {}}"
     vcs = "sw: {kind: switch, vcs: [{upstream: host, vppbs: 2, bind: [near]}]}\n  near: {kind: memory}"
+    links = "{between: [sw, host]}, {between: [sw, mem]}, {between: [sw, near]}"
     instead = {
         host: f"{host}\n  {vcs}",
-        "{between: [host, mem], bandwidth: 64GB/s}": "{between: [sw, host]}, {between: [sw, mem]}, {between: [sw, near]}",
+        "{between: [host, mem], bandwidth: 64GB/s}": links,
         "{to: [mem]}": "{to: near}, {to: mem}",
     }
     apart = ("exec", "--system", spec(tmp_path, "apart", **instead), "--roi", "marks")

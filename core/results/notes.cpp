@@ -221,6 +221,14 @@ std::string without_length(bool took_time) {
          "; measure more requests";
 }
 
+/// A series has a row for each interval that ends in the window.
+std::optional<std::string> series_without_rows(const Simulation& simulation, double length) {
+  const std::optional<Time>& interval = simulation.spec().outputs.series;
+  if (!interval || length >= interval->ns()) return std::nullopt;
+  return "the series has no rows: an interval of " + to_text(*interval) +
+         " is longer than the measured window; a smaller outputs.series";
+}
+
 }  // namespace
 
 Value notes_of(const Simulation& simulation, const Collector& collector, const RequestStatistics& all,
@@ -252,6 +260,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
       halves && halves->differ && !simulation.tasks()) {
     notes.emplace_back(not_stationary(*halves));
   }
+  if (auto empty = series_without_rows(simulation, length)) notes.emplace_back(std::move(*empty));
   if (unlimited.any()) notes.emplace_back(unlimited.note());
   return notes;
 }

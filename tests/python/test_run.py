@@ -109,6 +109,10 @@ def test_series_are_recorded_on_request(system: cx.System) -> None:
     # The bus is what limits this system; a memory holds requests, and is never busy or idle.
     assert busy["bus upstream"] > 0
     assert busy["mem0"] is None
+    short = cx.run(system.set("outputs.series", "1s"))
+    assert short.series().is_empty()
+    said = "the series has no rows: an interval of 1s is longer than the measured window"
+    assert [note for note in short["notes"] if said in note]
 
 
 def test_a_result_directory_holds_everything(system: cx.System, tmp_path: Path) -> None:

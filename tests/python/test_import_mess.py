@@ -91,6 +91,16 @@ def test_a_share_that_the_name_contradicts(folder: Path, cxloom: Call, tmp_path:
     assert "66.7%, 20, 231" in out.read_text()
 
 
+def test_what_is_left_out_is_told_with_its_file(folder: Path, cxloom: Call, tmp_path: Path) -> None:
+    with (folder / "bwlat_50.txt").open("a") as file:
+        file.write("28000 1300\n")
+    out = tmp_path / "x.csv"
+    both = cxloom("import", "mess", folder, "--clock", "ns", "--out", out)
+    assert "left out, bwlat_50.txt:5: less bandwidth" in both.out
+    one = cxloom("import", "mess", folder / "bwlat_50.txt", "--clock", "ns", "--out", out)
+    assert "left out, line 5: less bandwidth" in one.out
+
+
 def test_a_folder_without_curves(tmp_path: Path, cxloom: Call) -> None:
     done = cxloom("import", "mess", tmp_path, "--clock", "ns", "--out", tmp_path / "x.csv")
     assert done.code == 2

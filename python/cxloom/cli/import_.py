@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -283,6 +283,14 @@ def _plain(ordered: Ordered, ways: Mapping[str, float]) -> dict[str, object]:
     }
 
 
+def _places(points: Sequence[Point], ordered: Ordered) -> str:
+    """Where points stand: their lines, with their files where there are several."""
+    if len({point.file for point in (*ordered.points, *ordered.bent_back, *ordered.repeated)}) > 1:
+        return listed([f"{Path(point.file).name}:{point.line}" for point in points], word="and")
+    lines = listed([str(point.line) for point in points], word="and")
+    return f"line {lines}" if len(points) == 1 else f"lines {lines}"
+
+
 def _show(ordered: Ordered, ways: Mapping[str, float], memory: str | None, out: str) -> None:
     from rich.text import Text
 
@@ -307,8 +315,7 @@ def _show(ordered: Ordered, ways: Mapping[str, float], memory: str | None, out: 
         (ordered.repeated, "the bandwidth of other points, at more latency"),
     ):
         if points:
-            lines = ", ".join(str(point.line) for point in points)
-            console.print(Text(f"left out, lines {lines}: {why}", style="dim"), soft_wrap=True)
+            console.print(Text(f"left out, {_places(points, ordered)}: {why}", style="dim"), soft_wrap=True)
     least = min(ways.values(), default=None)
     way = "" if least is None else f", elsewhere: {least:.6g}ns"
     medium = f"media: {{kind: curve, file: {out}{way}}}"

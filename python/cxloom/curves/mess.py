@@ -66,7 +66,7 @@ def read_mess(
                 file=file,
                 line=number,
             )
-        points.append(Point(share, bandwidth / _MB_PER_GB, latency / (clock_ghz or 1.0), number))
+        points.append(Point(share, bandwidth / _MB_PER_GB, latency / (clock_ghz or 1.0), number, file))
     if not points:
         raise InputError("no points", allowed="lines of a bandwidth in MB/s and a latency", file=file)
     return points

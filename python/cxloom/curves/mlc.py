@@ -88,7 +88,7 @@ def _points(text: str, file: str, given: float | None) -> Iterator[Point]:
 def _point(row: str, reads: float, file: str, line: int) -> Point:
     cells = _CELL.findall(row)[:2]
     latency, bandwidth = (_number(cell) for cell in (*cells, "", "")[:2])
-    made = Point(reads, bandwidth / _MB_PER_GB, latency, line)
+    made = Point(reads, bandwidth / _MB_PER_GB, latency, line, file)
     if not (made.bandwidth_gb_per_s > 0 and made.latency_ns > 0):
         raise InputError(
             "not a latency in ns and a bandwidth in MB/sec",

@@ -15,6 +15,7 @@ class Point:
     latency_ns: float
     line: int
     """Where it stands in its file."""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ _FILE = "the plan's spec"
 _PART = re.compile(r"tasks\.(objects|graph)\[(\d+)\]")
 SHORTEST = 1000
 """Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
+COARSER = 4
+"""What a plan is divided by besides, to see what latencies make of it (own choice: a quarter more to simulate)."""
 SLOWER = 1.25
 """A kernel is noted to be slower than its plan, or a line than one alone, by more than this (own choice)."""
 
@@ -56,6 +58,10 @@ class Kind:
     """All its tasks together, on the critical path or not, but those that failed."""
     simulated_work_s: float
     """What these tasks take in the simulation."""
+    whole_s: float | None = None
+    """On the critical path of the whole, about; None where the simulation has it."""
+    whole_work_s: float | None = None
+    """`simulated_work_s` of the whole, about; None where the simulation has it."""
     failed: int = 0
     """Tasks with lines that memory answered without data: what they took is no time of their work."""
 
@@ -63,6 +69,11 @@ class Kind:
     def difference_s(self) -> float:
         """What the simulation spends more on its critical path."""
         return self.simulated_s - self.plan_s
+
+    @property
+    def more_s(self) -> float:
+        """What the whole spends more on it, where that is known."""
+        return (self.simulated_s if self.whole_s is None else self.whole_s) - self.plan_s
 
     def to_json(self) -> dict[str, Any]:
         """The comparison for programs."""
@@ -72,6 +83,7 @@ class Kind:
             "plan_s": self.plan_s,
             "simulated_s": self.simulated_s,
             "difference_s": self.difference_s,
+            **({} if self.whole_s is None else {"whole_s": self.whole_s, "whole_work_s": self.whole_work_s}),
             "plan_work_s": self.plan_work_s,
             "simulated_work_s": self.simulated_work_s,
             "failed": self.failed,
@@ -91,6 +103,8 @@ class Beside:
     """`tasks` of the summary."""
     left_out: tuple[str, ...] = ()
     """Work of the system that the plan replaced, in words."""
+    coarser: SummaryTasks | None = None
+    """`tasks` of a part that is `COARSER`, where latencies count that are not divided; None: they do not count."""
     queue: tuple[str, int, float] | None = None
     """`queue` of the target."""
     errors: str = ""
@@ -109,15 +123,25 @@ class Beside:
     def _seconds(self, nanoseconds: float) -> float:
         return nanoseconds * 1e-9 * self.scale
 
+    @property
+    def whole_s(self) -> float | None:
+        """Seconds of the whole, about: what latencies add, which are not divided, grows with the scale, so that it is
+        known from two of them. None where it is not known to be more than nothing."""
+        return None if self.coarser is None else self._whole(self.tasks["time_ns"], self.coarser["time_ns"])
+
+    def _whole(self, nanoseconds: float, coarser: float) -> float:
+        """What is left at scale 1 of a time that grows evenly with the scale."""
+        here, there = self._seconds(nanoseconds), self._seconds(coarser) * COARSER
+        return max(0.0, here - (there - here) * (self.scale - 1) / (self.scale * (COARSER - 1)))
+
     @cached_property
     def kinds(self) -> list[Kind]:
         """Each kind of work. Their differences sum to that of the whole."""
         what = {task.name: task.what for task in self.planned.graph.tasks if task.kind != "join"}
-        planned, path = self.planned.exposed(), dict.fromkeys(what.values(), 0.0)
-        work, alone, count = dict(path), dict(path), dict.fromkeys(path, 0)
-        failed = dict(count)
-        for part in self.tasks["critical_path"]:
-            path[what[part["task"]]] += self._seconds(part["time_ns"])
+        planned, path = self.planned.exposed(), self._path(self.tasks, what)
+        coarser = None if self.coarser is None else self._path(self.coarser, what)
+        work, alone, count = dict.fromkeys(path, 0.0), dict.fromkeys(path, 0.0), dict.fromkeys(path, 0)
+        coarse_work, failed = dict(work), dict(count)
         for task in self.planned.graph.tasks:
             if task.kind == "join":
                 continue
@@ -126,12 +150,33 @@ class Beside:
             if ran.get("failed"):
                 failed[task.what] += 1
                 continue
-            work[task.what] += self._seconds(ran["end_ns"] - ran["start_ns"])
+            work[task.what] += ran["end_ns"] - ran["start_ns"]
+            if self.coarser is not None:
+                there = self.coarser["per_task"][task.name]
+                coarse_work[task.what] += there["end_ns"] - there["start_ns"]
             alone[task.what] += task.seconds
         return [
-            Kind(name, count[name], planned.get(name, 0.0), path[name], alone[name], work[name], failed[name])
+            Kind(
+                name,
+                count[name],
+                planned.get(name, 0.0),
+                self._seconds(path[name]),
+                alone[name],
+                self._seconds(work[name]),
+                None if coarser is None else self._whole(path[name], coarser[name]),
+                None if coarser is None else self._whole(work[name], coarse_work[name]),
+                failed[name],
+            )
             for name in path
         ]
+
+    @staticmethod
+    def _path(tasks: SummaryTasks, what: Mapping[str, str]) -> dict[str, float]:
+        """Nanoseconds of each kind of work on a critical path."""
+        path = dict.fromkeys(what.values(), 0.0)
+        for part in tasks["critical_path"]:
+            path[what[part["task"]]] += part["time_ns"]
+        return path
 
     @property
     def sentence(self) -> str:
@@ -141,23 +186,20 @@ class Beside:
             whole += (
                 f", and with {failed} of {counted(sum(each.tasks for each in self.kinds), 'task')} failed"
             )
-        by = self.simulated_s / self.plan_s - 1 if self.plan_s else 0.0
-        most = max(self.kinds, key=lambda each: abs(each.difference_s))
+        took = self.simulated_s if self.whole_s is None else self.whole_s
+        by = took / self.plan_s - 1 if self.plan_s else 0.0
+        most = max(self.kinds, key=lambda each: abs(each.more_s))
+        about = "" if self.whole_s is None else f"{duration(self.simulated_s * 1e9)}, and the whole about "
         return (
-            f"Simulated{whole}, the plan takes {duration(self.simulated_s * 1e9)} and not "
+            f"Simulated{whole}, the plan takes {about}{duration(took * 1e9)} and not "
             f"{duration(self.plan_s * 1e9)}: {percent(abs(by))} {'more' if by >= 0 else 'less'}, most of it "
-            f"by {most.what} ({significant(most.difference_s, 3)} s)."
+            f"by {most.what} ({significant(most.more_s, 3)} s)."
         )
 
     @property
     def notes(self) -> list[str]:
         """What to bear in mind."""
-        least = SHORTEST * LINE * self.scale
-        short = {
-            task.what
-            for task in self.planned.graph.tasks
-            if task.kind in ("copy", "kernel") and 0 < task.amount < least
-        }
+        short = _short(self.planned.graph, self.scale)
         notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
         if self.errors:
             notes.append(f"{self.errors}; {failures(self.tasks)}; what these took is no time of their work")
@@ -178,7 +220,7 @@ class Beside:
         return [
             *notes,
             f"latencies are not divided by {self.scale}, so that what moves less than {SHORTEST} lines then takes too "
-            f"long: {', '.join(sorted(short))}; a smaller --scale has less of it",
+            f"long: {', '.join(short)}; a smaller --scale has less of it",
         ]
 
     def _held_by_queue(self) -> list[str]:
@@ -221,6 +263,7 @@ class Beside:
             "scale": self.scale,
             "plan_s": self.plan_s,
             "simulated_s": self.simulated_s,
+            "whole_s": self.whole_s,
             "error_s": self._seconds(self.tasks["error_ns"]),
             "kinds": [each.to_json() for each in self.kinds],
             "tasks": rows,
@@ -231,27 +274,41 @@ class Beside:
         from rich.table import Table
 
         made = Table(box=None, header_style="dim", pad_edge=False)
-        for title in ("critical path", "tasks", "plan", "simulated", "more", "each takes"):
+        whole = [] if self.whole_s is None else ["whole"]
+        for title in ("critical path", "tasks", "plan", "simulated", *whole, "more", "each takes"):
             made.add_column(title, justify="left" if title == "critical path" else "right")
         for kind in self.kinds:
-            ratio = kind.simulated_work_s / kind.plan_work_s if kind.plan_work_s else None
-            made.add_row(
-                kind.what,
-                f"{kind.tasks:,}" + (f" ({kind.failed:,} failed)" if kind.failed else ""),
-                f"{kind.plan_s:.4g}",
-                f"{kind.simulated_s:.4g}",
-                f"{kind.difference_s:+.4g}",
-                "" if ratio is None else f"x {ratio:.3g}",
-            )
-        made.add_row(
-            "all, s",
-            "",
-            f"{self.plan_s:.4g}",
-            f"{self.simulated_s:.4g}",
-            f"{self.simulated_s - self.plan_s:+.4g}",
-            style="bold",
-        )
+            work = kind.simulated_work_s if kind.whole_work_s is None else kind.whole_work_s
+            ratio = work / kind.plan_work_s if kind.plan_work_s else None
+            count = f"{kind.tasks:,}" + (f" ({kind.failed:,} failed)" if kind.failed else "")
+            each = "" if ratio is None else f"x {ratio:.3g}"
+            made.add_row(kind.what, count, *_figures(kind.plan_s, kind.simulated_s, kind.whole_s), each)
+        figures = _figures(self.plan_s, self.simulated_s, self.whole_s)
+        made.add_row("all, s", "", *figures, style="bold")
         return made
+
+
+def _figures(plan: float, simulated: float, whole: float | None) -> list[str]:
+    """The seconds of a row: of the plan, of the simulation and of the whole if it is known, and what that is more."""
+    took = simulated if whole is None else whole
+    return [f"{each:.4g}" for each in (plan, simulated, whole) if each is not None] + [f"{took - plan:+.4g}"]
+
+
+def _short(graph: TaskGraph, scale: int) -> list[str]:
+    """The kinds of work with transfers that are so short then that their latency counts."""
+    least = SHORTEST * LINE * scale
+    return sorted(
+        {task.what for task in graph.tasks if task.kind in ("copy", "kernel") and 0 < task.amount < least}
+    )
+
+
+def _coarser(graph: TaskGraph, on: Target) -> SummaryTasks | None:
+    """The tasks of a smaller part, where it tells what latencies are of the time; None where it does not."""
+    scale = on.scale_of(graph)
+    if scale == 1 or on.spec.get("events") or not _short(graph, scale):
+        return None
+    spec = spec_of(graph, replace(on, scale=scale * COARSER))
+    return run(System.from_yaml(to_yaml(spec), _FILE)).summary["tasks"]
 
 
 def beside(graph: TaskGraph, on: Target) -> Beside:
@@ -269,7 +326,10 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     moved = [task for task in summary["tasks"]["per_task"].values() if task["bytes"]]
     if said and all(task.get("failed") for task in moved):
         raise SimulationError(f"the plan cannot run there: {said}")
-    return Beside(play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, on.queue, said)
+    coarser = None if said else _coarser(graph, on)
+    return Beside(
+        play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, coarser, on.queue, said
+    )
 
 
 def simulate_plan(

@@ -38,7 +38,7 @@ struct Parameters {
   std::int64_t latency = 45'000;
   std::int64_t media_byte = 0;
   std::optional<std::uint32_t> credits;
-  bool output_queues = false;  ///< switches take messages out of their receive buffers at once
+  bool output_queues = false;  ///< switches take messages out of their receive buffers as they come
 };
 
 using Key = std::pair<std::uint32_t, std::uint64_t>;  // requester and id
@@ -154,7 +154,9 @@ class Rebuilt {
         part(key, Segment::kBus) += p_.bus_time;
         part(key, Segment::kBusQueue) += start - p_.bus_time - ready;
       } else {
-        if (last && kinds_[from] == "switch") last->credit_back += p_.output_queues ? ready : start + on_wire;
+        const std::int64_t switched = ready + (p_.cut_through ? on_wire : 0);  // its last byte
+        if (last && kinds_[from] == "switch")
+          last->credit_back += p_.output_queues ? switched : start + on_wire;
         const Segment queue = kinds_[from] == "switch" ? Segment::kSwitchQueue : Segment::kLinkQueue;
         part(key, queue) += start - ready;
         auto& vc = vcs_[{from, arrival.node, channel_of(arrival.opcode)}];
@@ -347,8 +349,8 @@ TEST(Accounting, VirtualOutputQueuesWithoutCredits) {
 }
 
 TEST(Accounting, OutputQueuesBehindLinksWithCredits) {
-  // The switch drains its buffers at once, so credits are away for the flight alone, but one is too few for
-  // that.
+  // The switch drains its buffers as messages come, so credits are away for their bytes, the switching and
+  // the flights alone, but two are too few for that.
   Parameters parameters;
   parameters.flight = 3'000;
   parameters.link_byte = 40;

@@ -1,6 +1,8 @@
 #include "base/random.hpp"
 
+#include <array>
 #include <bit>
+#include <cstddef>
 
 #include "base/error.hpp"
 
@@ -9,6 +11,29 @@ namespace cxloom {
 namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
+
+// Of e^x: 1 / k!. Of artanh(x) / x, in powers of the square of x: 1 / (2 k + 1).
+constexpr std::array<double, 17> kExponential = [] {
+  std::array<double, 17> terms{1.0};
+  double factorial = 1.0;
+  for (std::size_t k = 1; k < terms.size(); ++k) terms[k] = 1.0 / (factorial *= static_cast<double>(k));
+  return terms;
+}();
+constexpr std::array<double, 12> kArtanh = [] {
+  std::array<double, 12> terms{};
+  for (std::size_t k = 0; k < terms.size(); ++k) terms[k] = 1.0 / static_cast<double>(2 * k + 1);
+  return terms;
+}();
+
+// The even and the odd powers by themselves: of one chain of products each would wait for the one before it.
+template <std::size_t kTerms>
+double polynomial(const std::array<double, kTerms>& terms, double x) {
+  const double square = x * x;
+  std::array<double, 2> sums{};
+  for (std::size_t k = kTerms + kTerms % 2; k-- > 0;)
+    sums[k % 2] = sums[k % 2] * square + (k < kTerms ? terms[k] : 0.0);
+  return sums[0] + x * sums[1];
+}
 
 // FNV-1a over the text, then mixed: a key that differs in one letter starts an unrelated stream.
 std::uint64_t hash_text(std::uint64_t hash, std::string_view text) {
@@ -44,10 +69,7 @@ double natural_log(double value) {
     ++exponent;
   }
   const double ratio = (mantissa - 1.0) / (mantissa + 1.0);
-  const double square = ratio * ratio;
-  double sum = 0.0;
-  for (int k = 23; k >= 1; k -= 2) sum = sum * square + 1.0 / static_cast<double>(k);
-  return static_cast<double>(exponent) * kLn2 + 2.0 * ratio * sum;
+  return static_cast<double>(exponent) * kLn2 + 2.0 * ratio * polynomial(kArtanh, ratio * ratio);
 }
 
 double exponential_of(double value) {
@@ -55,9 +77,7 @@ double exponential_of(double value) {
   const double scaled = value / kLn2;
   const auto n = static_cast<std::int64_t>(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
   const double rest = value - static_cast<double>(n) * kLn2;
-  double sum = 1.0;
-  for (int k = 16; k >= 1; --k) sum = 1.0 + sum * rest / static_cast<double>(k);
-  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52U);
+  return polynomial(kExponential, rest) * std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52U);
 }
 
 double power_of(double base, double exponent) { return exponential_of(exponent * natural_log(base)); }

@@ -114,6 +114,7 @@ void PlacedStream::offer(const std::vector<std::vector<bool>>& parts) {
 // What a placement says the same of is kept as one, so that memory grows with the turns of an interleave, not
 // with the pages.
 void PlacedStream::touch(const PageRuns& pages) {
+  pages_.expect(pages);
   std::uint64_t had = 0;
   for (PageRun run : pages) {
     while (run.count > 0) {
@@ -147,18 +148,42 @@ void PlacedStream::touched_last(std::uint64_t bytes,
 }
 
 bool PlacedStream::find_touched(std::uint64_t page) {
-  const auto next = std::ranges::upper_bound(touched_, page, {}, &TouchedRun::first);
-  if (next == touched_.begin()) return false;
-  const TouchedRun& run = *std::prev(next);
+  if (touched_.empty() || page < touched_.front().first) return false;
+  const TouchedRun& run = touched_[run_before(page)];
   const std::uint64_t place = page - run.first;
   if (place >= run.frames.count) return false;
-  placed_.push_back({memory_.taken(run.node, run.frames, place), page, run.node});
+  placed_.push_back(placed_at(memory_.taken(run.node, run.frames, place), page, run.node));
   return true;
+}
+
+// An interleave makes as many runs as it has turns, all of a length or two: the one that would be it if all
+// were as long is the one, or near it.
+std::size_t PlacedStream::run_before(std::uint64_t page) const {
+  const std::uint64_t first = touched_.front().first;
+  const std::uint64_t last = touched_.back().first;
+  if (page >= last) return touched_.size() - 1;
+  const auto before = [&](std::size_t run) { return touched_[run].first <= page; };
+  const auto guess = static_cast<std::size_t>(Wide{page - first} * (touched_.size() - 1) / (last - first));
+  std::size_t low = guess;
+  std::size_t high = guess + 1;
+  for (std::size_t step = 1; !before(low); step *= 2) {
+    high = low;
+    low -= std::min(low, step);
+  }
+  for (std::size_t step = 1; before(high); step *= 2) {
+    low = high;
+    high = std::min(touched_.size() - 1, high + step);
+  }
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (before(middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 std::uint64_t PlacedStream::number_of(const Access& access) {
   const std::uint64_t page = access.address.value() >> page_bits_;
-  const std::uint64_t number = pages_.frame_of(page);
+  const std::uint64_t number = pages_.number_of(page);
   if (number == placed_.size() && !find_touched(page))
     take_frame(page, tables_ && access.is_page_walk() ? *tables_ : *placement_, access.is_page_walk());
   return number;
@@ -181,7 +206,7 @@ void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement, bool
   if (!choice) refuse_page(placed_.size(), path_);
   ensure(choice->pages == 1 && memory_.free()[choice->node] > 0, "a page placed where no frame is left");
   ++taken_[choice->node];
-  placed_.push_back({memory_.take(choice->node), page, choice->node, table});
+  placed_.push_back(placed_at(memory_.take(choice->node), page, choice->node, table));
   if (by_frame_) (*by_frame_)[placed_.back().frame.base.value()] = placed_.size() - 1;
 }
 
@@ -240,7 +265,7 @@ std::optional<std::size_t> PlacedStream::node_of_memory(const std::string& memor
 void PlacedStream::find_all_touched() {
   for (const TouchedRun& run : touched_) {
     for (std::uint64_t page = run.first; page < run.first + run.frames.count; ++page) {
-      if (pages_.frame_of(page) == placed_.size()) find_touched(page);
+      if (pages_.number_of(page) == placed_.size()) find_touched(page);
     }
   }
 }
@@ -289,7 +314,7 @@ void PlacedStream::end_move(const PageMove& move) {
   --taken_[placed.node];
   ++taken_[move.node];
   placed.frame = {move.to, move.room};
-  placed.node = move.node;
+  placed.node = static_cast<std::uint32_t>(move.node);
   if (!by_frame_) return;
   by_frame_->erase(move.from.value());
   (*by_frame_)[move.to.value()] = move.page;

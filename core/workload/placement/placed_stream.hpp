@@ -14,11 +14,11 @@
 #include "base/value.hpp"
 #include "workload/placement/frame_order.hpp"
 #include "workload/placement/numa_nodes.hpp"
+#include "workload/placement/page_numbers.hpp"
 #include "workload/placement/page_placement.hpp"
 #include "workload/placement/page_runs.hpp"
 #include "workload/stream/access_stream.hpp"
 #include "workload/stream/movable_pages.hpp"
-#include "workload/trace/page_map.hpp"
 
 namespace cxloom {
 
@@ -164,6 +164,8 @@ class PlacedStream final : public AccessStream, private MovablePages {
   std::uint64_t number_of(const Access& access);
   /// Gives it the frame that it was to have since before the run; not if it had none.
   bool find_touched(std::uint64_t page);
+  /// The last run that does not begin behind the page, which is not before all of them.
+  std::size_t run_before(std::uint64_t page) const;
   void find_all_touched();
   void take_frame(std::uint64_t page, PagePlacement& placement, bool table);
   [[noreturn]] void refuse_page(std::uint64_t had, const std::string& path) const;
@@ -179,14 +181,18 @@ class PlacedStream final : public AccessStream, private MovablePages {
   unsigned page_bits_;
   Division division_;
   std::string path_;
-  PageMap pages_;
+  PageNumbers pages_;
   /// Where a page is, and which one it is.
   struct Placed {
     ProgramMemory::Frame frame;
     std::uint64_t page;
-    std::size_t node;
+    std::uint32_t node;
     bool table = false;
   };
+  static Placed placed_at(const ProgramMemory::Frame& frame, std::uint64_t page, std::size_t node,
+                          bool table = false) {
+    return {frame, page, static_cast<std::uint32_t>(node), table};
+  }
   /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
   struct TouchedRun {
     std::uint64_t first;

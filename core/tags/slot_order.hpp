@@ -72,6 +72,12 @@ class SlotOrder {
     prefetch(&links_[links_[slot].previous]);
     prefetch(&links_[links_[slot].next]);
   }
+  /// Asks for what a line that comes into the set changes, whichever slot it gets.
+  [[gnu::always_inline]] void foresee_set(std::uint32_t set) const {
+    prefetch(&links_[sentinel(set)]);
+    prefetch(&links_[std::size_t{set} * ways_]);
+    prefetch(&links_[std::size_t{set} * ways_ + ways_ - 1]);
+  }
   /// A free slot, if the set has one; the oldest, if not.
   Slot first(std::uint32_t set) {
     const std::uint32_t end = sentinel(set);

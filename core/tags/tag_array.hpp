@@ -55,6 +55,10 @@ class TagArray {
     if (indexed_) return index_.foresee(line);
     prefetch(tags_.data() + std::size_t{set_of(line)} * ways_);
   }
+  /// Asks for what a line that comes in changes beside its tag, long before it does.
+  [[gnu::always_inline]] void foresee_place(LineAddress line) const {
+    if (!indexed_) order_.foresee_set(set_of(line));
+  }
   /// Asks for the slot that `lookup` will find, once what `foresee` has asked for is there. Returns that
   /// slot, or one that is free or will be if there is none; kNoSlot: nobody can tell.
   [[gnu::always_inline]] Slot foresee_slot(LineAddress line) const {

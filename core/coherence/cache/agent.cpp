@@ -128,6 +128,7 @@ void CacheAgent::retry(Request& request) {
     mshrs_.wait(request);
     return false;
   }
+  lines_.levels().foresee_fill(line);
   Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
   transaction.miss = true;
   mshrs_.take();
@@ -383,9 +384,7 @@ void CacheAgent::end_upgrade(Transaction& transaction, const Message& message) {
   if (!transaction.miss) {  // a line that was on its way out, and is wanted again
     IntrusiveQueue<Request> waiting = transaction.waiting;
     close(transaction);
-    while (!waiting.empty()) {
-      retry(waiting.pop());
-    }
+    while (!waiting.empty()) retry(waiting.pop());
     return;
   }
   launch(transaction, transaction.waiting.front(), lines_.find(transaction.line).state);

@@ -46,6 +46,10 @@ class CacheLevels {
       return {0, slot == kNoSlot ? LineState::kInvalid : levels_[0].array.state(slot), slot};
     return find_behind(line, slot);
   }
+  /// Asks memory for what `fill` changes in the first level.
+  [[gnu::always_inline]] void foresee_fill(LineAddress line) const {
+    levels_[0].array.foresee_insertion(line);
+  }
   /// The line of a slot of the first level was used.
   void touch(Slot slot) { levels_[0].array.touch(slot); }
   /// The line was used, and is in that level: it comes nearer. What leaves goes to `gone`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/prefetch.hpp"
 #include "component/component_time.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
@@ -89,6 +90,7 @@ bool CoreCluster::provide(Thread& thread) {
 void CoreCluster::advance(Thread& thread) {
   while (provide(thread)) {
     CoreAccess& access = *thread.coming.front();
+    if (thread.coming.size() > 1) prefetch(thread.coming[1]);
     if (!may_go_on(thread, access)) return;
     const bool dispatched = thread.core.dispatch(access, access.access.instruction_gap);
     collect_left(thread.core);
@@ -332,10 +334,9 @@ void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 }
 
 void CoreCluster::resume() {
-  std::vector<Thread*> threads;  // more may begin meanwhile
-  for (const auto& thread : threads_) threads.push_back(thread.get());
-  for (Thread* const thread : threads) {
-    if (thread->coming.empty() && !thread->asleep) advance(*thread);
+  for (std::size_t i = 0, threads = threads_.size(); i < threads; ++i) {  // more may begin meanwhile
+    Thread& thread = *threads_[i];
+    if (thread.coming.empty() && !thread.asleep) advance(thread);
   }
   advance_all();
 }
@@ -363,12 +364,13 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
     given_.pop_front();
     ++first_given_;
   }
+  Thread& thread = *threads_[access.core];
+  if (!thread.coming.empty()) prefetch(thread.coming.front());  // it was read long ago
   if (workload_->wants_answers()) workload_->answered(access.number, request, now);
   access.created = request.created();
   access.done = now;
   access.segments = request.account;
   producers_.answer(access.number, now);
-  Thread& thread = *threads_[access.core];
   if (access.is_write_back()) {
     // More may come than memory takes: what is made behind them must not wait for all.
     if (CoreAccess* const next = write_backs_.release()) made_.push_back(next);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLn2 = 0.69314718055994530942;
 
-// Of e^x: 1 / k!. Of artanh(x) / x, in powers of the square of x: 1 / (2 k + 1).
+// The coefficients of e^x are 1 / k!, those of artanh(x) / x, in powers of the square of x, 1 / (2 k + 1).
 constexpr std::array<double, 17> kExponential = [] {
   std::array<double, 17> terms{1.0};
   double factorial = 1.0;

@@ -85,6 +85,29 @@ def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "more"),
+    [
+        ("devices.host.queue=3", ()),
+        ("devices.h*.queue=3", ()),
+        ("devices.mem0.media.latency=3ns", ()),
+        ("workload.host.requests=300", ("--quick",)),
+    ],
+)
+def test_a_value_that_the_study_sets_itself_is_refused(
+    tmp_path: Path, cxloom: Call, given: str, more: tuple[str, ...]
+) -> None:
+    """It was taken without a word, and made no difference: what is swept, and what quick sets, is laid over it."""
+    quick = "quick: {set: {workload.host.requests: 100}}\n"
+    (tmp_path / "study.yaml").write_text(TABLE + quick)
+    done = cxloom("study", "run", tmp_path / "study.yaml", "--set", given, *more, "--out", tmp_path / "out")
+    assert done.code == 2
+    assert f"the study sets this value itself at every point (from --set {given})" in " ".join(
+        done.err.split()
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
     ("was", "wrong", "says"),
     [
         ("y: latency_ns,", "y: latency,", "the table has no column 'latency'"),

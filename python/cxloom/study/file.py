@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cxloom.base.errors import InputError
 from cxloom.kv.point import HITS, SERVING, KvRun, KvTemplate
 from cxloom.spec.file_kind import FileKind, refuse_other
 from cxloom.spec.node import Node, Origin, described
@@ -138,7 +139,10 @@ def read(
     common = [Override(key, node) for key, node in map_of(entries.get("set")).items()]
     always = [*common, *overrides]
     template = _template(kind, system, always)
-    specs = [template.resolve([*own, *hurry.values]) for _, own in every]
+    settings = [[*own, *hurry.values] for _, own in every]
+    specs = [template.resolve(each) for each in settings]
+    for override in overrides:
+        _refuse_overlaid(override, template, settings, specs)
     expectations = _expectations(entries, points, hurry.loosest)
     made = {name: derived(node, points) for name, node in map_of(entries.get("derive")).items()}
     columns = {name: column.text() for name, column in map_of(entries.get("table")).items()}
@@ -229,6 +233,26 @@ def _template(kind: str, system: Node, always: Sequence[Override]) -> Template |
 
         return BootTemplate(system, always)
     return KvTemplate(system, kind, always)
+
+
+def _refuse_overlaid(
+    override: Override,
+    template: Template | KvTemplate | BootTemplate,
+    settings: Sequence[Sequence[Override]],
+    specs: Sequence[Resolved | KvRun | BootRun],
+) -> None:
+    """Raises InputError for a value from outside that is another one at every point, as the study sets it there."""
+    if not all(override.path in {own.path for own in each} for each in settings):
+        for each, spec in zip(settings, specs, strict=True):
+            try:
+                if template.resolve([*each, override]).plain() == spec.plain():
+                    return  # it is the value there
+            except InputError:  # beside what the point sets it is none
+                continue
+    raise override.value.place.error(
+        "the study sets this value itself at every point",
+        allowed="what it does not vary, or a copy of the study",
+    )
 
 
 def _expectations(

@@ -124,3 +124,12 @@ def test_an_object_without_room_is_refused_by_its_name() -> None:
     small = system().set("devices.dram.capacity", "8GiB")
     with pytest.raises(InputError, match=r"place: object 'moments' is larger than the memory.* 7812500KiB"):
         cx.simulate_plan(step(), small, place=["dram"], scale=4096)
+
+
+@pytest.mark.parametrize(("gpu", "noted"), [("16GiB", False), ("80GiB", True)])
+def test_a_plan_for_a_larger_gpu_than_that_of_the_system_is_noted(gpu: str, noted: bool) -> None:
+    """OPT-30B has 55 GiB of weights, which are all on a GPU of 80 GiB, and the one here has 24 GB."""
+    memories = {"gpu": gpu, "cpu": "200GiB", "disk": "0B"}
+    plan = cx.plan_inference("opt-30b", memories=memories, batch=1, batches=1)
+    notes = cx.simulate_plan(plan, system(), tokens=1, scale=65536).notes
+    assert bool([each for each in notes if "whose memory here has 22.4 GiB (hbm.capacity)" in each]) == noted

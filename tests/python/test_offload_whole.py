@@ -9,7 +9,7 @@ import cxloom as cx
 
 
 def test_what_latencies_add_is_taken_off_again() -> None:
-    """Of 1 / 16384 the copies of 250 million gradients are 950 lines, whose latency is 2 % of the step."""
+    """Copies of 250 million gradients are 950 lines of 1 / 16384, whose latency is 2 % of the step."""
     exact = cx.simulate_plan(step(), system(), place=["card"], scale=1)
     found = cx.simulate_plan(step(), system(), place=["card"], scale=16384)
     assert found.simulated_s > 1.015 * exact.simulated_s

@@ -33,7 +33,7 @@ def flexgen_graph(plan: Plan, tokens: int | None = None) -> TaskGraph:
         tokens: only so many of each answer, from the prompt on; by default all.
     """
     loop = Loop(plan)
-    graph = TaskGraph(objects=_objects(plan))
+    graph = TaskGraph(objects=_objects(plan), on_gpu=plan.peak_bytes["gpu"])
     ends = _add(graph, loop, loop.before_all(), "begin", (-1, 0), ())
     for token in range(loop.tokens if tokens is None else min(tokens, loop.tokens)):
         for step, layer, batch in steps_of(token, loop.layers, loop.batches, loop.tokens):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, InputErrors, SimulationError, together
 from cxloom.base.granules import LINE
 from cxloom.base.words import counted
-from cxloom.display.numbers import duration, percent, significant
+from cxloom.display.numbers import duration, percent, significant, size
 from cxloom.offload.section import objects_alone, spec_of
 from cxloom.offload.target import Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
@@ -107,6 +108,8 @@ class Beside:
     """`tasks` of a part that is `COARSER`, where latencies count that are not divided; None: they do not count."""
     queue: tuple[str, int, float] | None = None
     """`queue` of the target."""
+    hbm: float = math.inf
+    """Bytes of the GPU's memory."""
     errors: str = ""
     """Requests that were answered without data, in words; empty if all had theirs."""
 
@@ -201,6 +204,11 @@ class Beside:
         """What to bear in mind."""
         short = _short(self.planned.graph, self.scale)
         notes = [f"the plan runs alone, without {' and '.join(self.left_out)}"] if self.left_out else []
+        if self.planned.graph.on_gpu > self.hbm:
+            notes.append(
+                f"the plan holds {size(self.planned.graph.on_gpu)} on the GPU, whose memory here has {size(self.hbm)} "
+                "(hbm.capacity)"
+            )
         if self.errors:
             notes.append(f"{self.errors}; {failures(self.tasks)}; what these took is no time of their work")
         if waiting := self._held_by_queue():
@@ -326,9 +334,16 @@ def beside(graph: TaskGraph, on: Target) -> Beside:
     moved = [task for task in summary["tasks"]["per_task"].values() if task["bytes"]]
     if said and all(task.get("failed") for task in moved):
         raise SimulationError(f"the plan cannot run there: {said}")
-    coarser = None if said else _coarser(graph, on)
     return Beside(
-        play(graph), spec, on.scale_of(graph), summary["tasks"], on.left_out, coarser, on.queue, said
+        play(graph),
+        spec,
+        on.scale_of(graph),
+        summary["tasks"],
+        left_out=on.left_out,
+        coarser=None if said else _coarser(graph, on),
+        queue=on.queue,
+        hbm=on.hbm,
+        errors=said,
     )
 
 

@@ -60,6 +60,13 @@ class Target:
         """The system as plain data."""
         return self.system.plain()
 
+    @property
+    def hbm(self) -> float:
+        """Bytes of the GPU's memory."""
+        default = declared.fields(_field("hbm"))["capacity"]["default"]
+        given = self.spec["devices"][self.gpu].get("hbm") or {}
+        return quantity("bytes", given.get("capacity", default))
+
     def scale_of(self, graph: TaskGraph) -> int:
         """What a graph is divided by: a power of two unless it is given."""
         if self.scale:
@@ -78,7 +85,7 @@ class Target:
         if gpu.get("streams", 1) < streams:
             gpu["streams"] = streams
         if scale > 1:
-            call = quantity("time", gpu.get("launch_time", _default_launch_time()))
+            call = quantity("time", gpu.get("launch_time", _field("launch_time")["default"]))
             gpu["launch_time"] = f"{round(1000 * call / scale)}ps"
         return {**self.spec, "devices": {**devices, self.gpu: gpu}}
 
@@ -182,9 +189,9 @@ def _one(names: Sequence[str], noun: str, given: str | None, path: str, what: st
     return names[0]
 
 
-def _default_launch_time() -> Any:
-    (found,) = [each for each in declared.kinds("devices")["gpu"]["fields"] if each["name"] == "launch_time"]
-    return found["default"]
+def _field(name: str) -> Any:
+    """A parameter of a GPU, as it is declared."""
+    return declared.kind_fields("devices", "gpu")[name]
 
 
 def _kind(device: Any) -> str:

@@ -79,6 +79,8 @@ class TaskGraph:
     tasks: list[Task] = field(default_factory=list)
     objects: dict[str, float] = field(default_factory=dict)
     """Bytes of each object in CPU memory."""
+    on_gpu: float = 0.0
+    """Bytes that the GPU holds at most, where the plan says it."""
 
     def add(self, task: Task) -> int:
         """Adds a task; gives its place."""

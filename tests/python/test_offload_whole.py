@@ -38,3 +38,12 @@ def test_many_small_copies_are_nearer_to_the_whole() -> None:
     assert abs(coarse.whole_s - fine.whole_s) < 0.6 * (coarse.simulated_s - fine.whole_s)
     kinds = {each["what"]: each for each in coarse.to_json()["kinds"]}
     assert kinds["activations to the GPU"]["whole_s"] < 0.8 * kinds["activations to the GPU"]["simulated_s"]
+
+
+def test_times_that_differ_a_little_are_told_apart() -> None:
+    """Both have four digits; of what takes as long that is said."""
+    found = cx.simulate_plan(step(), system(), place=["card"], scale=2048)
+    assert f"takes {found.simulated_s:.4g} s and not {found.plan_s:.4g} s: " in found.sentence
+    memories = {"gpu": "20GiB", "cpu": "100GiB", "disk": "0B"}
+    inside = cx.plan_inference("opt-6.7b", memories=memories, batch=1, batches=1)
+    assert cx.simulate_plan(inside, system(), tokens=1).sentence.endswith(", as it says.")

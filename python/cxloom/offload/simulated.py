@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom.base.errors import InputError, InputErrors, SimulationError, together
 from cxloom.base.granules import LINE
 from cxloom.base.words import counted
-from cxloom.display.numbers import duration, percent, significant, size
+from cxloom.display.numbers import percent, significant, size
 from cxloom.offload.section import objects_alone, spec_of
 from cxloom.offload.target import Target, target
 from cxloom.offload.task_graph import Played, TaskGraph, play
@@ -39,6 +39,8 @@ _FILE = "the plan's spec"
 _PART = re.compile(r"tasks\.(objects|graph)\[(\d+)\]")
 SHORTEST = 1000
 """Lines of a transfer, below which its latency counts (own choice: some 2 % of a copy at 26 GB/s)."""
+_ALIKE = 5e-4
+"""A share of a plan's time below which its simulation takes as long."""
 COARSER = 4
 """What a plan is divided by besides, to see what latencies make of it (own choice: a quarter more to simulate)."""
 SLOWER = 1.25
@@ -191,11 +193,13 @@ class Beside:
             )
         took = self.simulated_s if self.whole_s is None else self.whole_s
         by = took / self.plan_s - 1 if self.plan_s else 0.0
+        about = "" if self.whole_s is None else f"{_said(self.simulated_s)}, and the whole about "
+        said = f"Simulated{whole}, the plan takes {about}{_said(took)}"
+        if abs(by) < _ALIKE:
+            return f"{said}, as it says."
         most = max(self.kinds, key=lambda each: abs(each.more_s))
-        about = "" if self.whole_s is None else f"{duration(self.simulated_s * 1e9)}, and the whole about "
         return (
-            f"Simulated{whole}, the plan takes {about}{duration(took * 1e9)} and not "
-            f"{duration(self.plan_s * 1e9)}: {percent(abs(by))} {'more' if by >= 0 else 'less'}, most of it "
+            f"{said} and not {_said(self.plan_s)}: {percent(abs(by))} {'more' if by >= 0 else 'less'}, most of it "
             f"by {most.what} ({significant(most.more_s, 3)} s)."
         )
 
@@ -294,6 +298,11 @@ class Beside:
         figures = _figures(self.plan_s, self.simulated_s, self.whole_s)
         made.add_row("all, s", "", *figures, style="bold")
         return made
+
+
+def _said(seconds: float) -> str:
+    """Seconds that are told apart from others of the same order, as those of a plan are."""
+    return f"{significant(seconds, 4)} s"
 
 
 def _figures(plan: float, simulated: float, whole: float | None) -> list[str]:

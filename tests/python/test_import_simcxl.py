@@ -113,6 +113,21 @@ def test_what_a_call_or_another_module_gives_is_not_known(test: str) -> None:
         spec(branch)
 
 
+@pytest.mark.parametrize(
+    ("was", "instead", "device"),
+    [
+        ("if self._is_asic:", "if self._is_asic == True:", "ASIC"),
+        ('control.configCXL(Latency("15ns"), 48)', "self.set_up_asic()", "ASIC"),
+        ("else:", "if not self._is_asic:", "FPGA"),
+    ],
+)
+def test_a_board_that_does_not_tell_its_device_is_refused(was: str, instead: str, device: str) -> None:
+    """The numbers of the sources were taken for its own."""
+    assert was in BOARD
+    with pytest.raises(cx.InputError, match=f"no numbers of the device of an {device} in this board"):
+        spec(board=BOARD.replace(was, instead), is_asic=str(device == "ASIC"))
+
+
 def test_arguments_may_have_any_name() -> None:
     script = SCRIPT.replace("args.", "options.").replace("args =", "options =")
     made, _ = spec(script, is_asic="False", num_cpus="3")

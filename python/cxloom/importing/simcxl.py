@@ -122,10 +122,20 @@ def read_board(text: str, file: str, board: Board) -> None:
     if len(bridges) != 1:
         raise InputError("no CXLBridge in this board", allowed="x86_board.py of SimCXL", file=file)
     board.bridge |= bridges[0].given
+    found: dict[bool, dict[str, Any]] = {True: {}, False: {}}
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):
         if isinstance(branch.test, ast.Attribute) and branch.test.attr.strip("_") == "is_asic":
             for asic, statements in ((True, branch.body), (False, branch.orelse)):
-                board.devices[asic] |= _device(statements, value)
+                found[asic] |= _device(statements, value)
+    own = bool(board.parts.get("is_asic", True))
+    if not found[own]:
+        raise InputError(
+            f"no numbers of the device of an {'ASIC' if own else 'FPGA'} in this board",
+            allowed="if self._is_asic: and else:, with configCXL(...) or proto_proc_lat, req_size and rsp_size",
+            file=file,
+        )
+    for asic, numbers in found.items():
+        board.devices[asic] |= numbers
 
 
 def _device(statements: Sequence[ast.stmt], value: Callable[[ast.expr], Any]) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def test_systems_of_one_name_are_called_as_their_files(tmp_path: Path, cxloom: C
     """Both columns were of `the system: first-touch`. What two halves of a program differ in is no fault of a run."""
     near, far = spec(tmp_path), spec(tmp_path, "far", "250ns")
     for file in (near, far):
-        file.write_text(file.read_text().replace(f"name: {file.stem}\n", ""))
+        file.write_text(file.read_text().replace(f"name: {file.stem}\n", "outputs: {series: 1s}\n"))
     trace, out = tmp_path / "trace.txt", tmp_path / "out.json"
     lines = [f"{64 * at:#x} R {int(0 < at < 1000)}\n" for at in range(2000)]
     trace.write_text("# cxloom-trace 2: address kind dependence\n" + "".join(lines))
@@ -191,6 +191,7 @@ def test_systems_of_one_name_are_called_as_their_files(tmp_path: Path, cxloom: C
     assert done.code == 0, done.err
     assert [each["system"] for each in json.loads(out.read_text())["systems"]] == [str(near), str(far)]
     assert "not stationary" not in done.err
+    assert "series" not in done.err
 
 
 def test_a_replay_of_a_trace_that_is_cut_off_leaves_nothing_behind(tmp_path: Path) -> None:

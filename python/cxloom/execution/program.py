@@ -402,12 +402,12 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
 
 def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, ...]:
     """The notes of the simulations, with the names of their systems if there are several; once if a system is played
-    twice. A program is measured whole: it has phases, and no warm-up that could be longer."""
+    twice. A program is measured whole: it has phases, and no warm-up that could be longer; tables are kept of none."""
     found = (
         f"{each.system}: {note}" if len(played) > 1 else str(note)
         for each, _ in played
         for note in (*filter(None, [error_sentence(each.summary)]), *each.summary.get("notes", ()))
-        if not str(note).startswith("the measured window was not stationary")
+        if not str(note).startswith(("the measured window was not stationary", "the series has no rows"))
     )
     return tuple(dict.fromkeys(found))
 

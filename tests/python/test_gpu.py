@@ -127,6 +127,16 @@ def test_small_copies_that_wait_for_their_launch_are_explained(size: str, queue:
         assert twice > 1.5 * found.throughput
 
 
+def test_runs_beside_a_gpu_are_not_compared_by_requests() -> None:
+    """A host that takes from the GPU makes eight requests of what was one, and all bytes are as many."""
+    spec = cx.System.from_yaml(BESIDE)
+    found = cx.compare({"one": cx.run(spec), "other": cx.run(spec.set("devices.other.queue", 512))})
+    assert "the bandwidth is" in found.sentences[0]
+    assert "requests are answered" not in found.sentences[0]
+    assert "requests answered" not in [row.name for row in found.rows]
+    assert "of gpu" in found.sentences[0]
+
+
 def test_measure_says_why_it_measures_no_gpu(cxloom: Any, tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(SYSTEMS["preset"])

@@ -226,6 +226,14 @@ def test_values_of_the_fabric_are_set_by_path(tmp_path: Path) -> None:
     assert load_time(found) == pytest.approx(2 * 16 * BLOCK / (RATE * 1e9), rel=0.01)
 
 
+def test_a_path_of_the_fabric_that_is_none_is_named_as_it_was_given(tmp_path: Path) -> None:
+    wrong = Override.parse("fabric.devices.gpu0.streems=4")
+    with pytest.raises(InputError) as caught:
+        cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=[wrong])
+    assert "the path 'fabric.devices.gpu0.streems' matches nothing" in caught.value.problem
+    assert caught.value.suggestion == "fabric.devices.gpu0.streams"
+
+
 @pytest.mark.parametrize(
     ("change", "words", "where"),
     [

@@ -41,10 +41,23 @@ def with_fabric(root: Node, overrides: Sequence[Override]) -> Node:
         return root
     top = read_named(written, "fabric") if isinstance(written.value, str) else written
     top.map()  # a map, or an error at its place
-    fabric = resolve(top, overrides).root
+    fabric = _resolved(top, overrides)
     if top is written:
         fabric = _within(written.place, fabric)
     return _with_names_spelt_out(paths.assign(root, ("fabric",), fabric), fabric.map()["devices"].map())
+
+
+def _resolved(top: Node, overrides: Sequence[Override]) -> Node:
+    """The resolved tree of a fabric. Raises InputError, in which paths that were set are those of the whole."""
+    try:
+        return resolve(top, overrides).root
+    except InputError as error:
+        for path in (f"'{override.path}'" for override in overrides):
+            if path in error.problem:
+                error.problem = error.problem.replace(path, f"'{_PREFIX}{path[1:]}")
+                if error.suggestion:
+                    error.suggestion = f"{_PREFIX}{error.suggestion}"
+        raise
 
 
 def _within(place: Origin, fabric: Node) -> Node:

@@ -122,6 +122,22 @@ def test_a_tier_has_room_in_the_logical_device_of_its_host(tmp_path: Path) -> No
     assert caught.value.path == "tiers[0].capacity"
 
 
+def test_a_tier_lies_in_the_extents_of_its_host(tmp_path: Path) -> None:
+    """Each host has 16 GiB of a global memory: 200 blocks of 64 MiB have room there, and 300 have none."""
+    extents = [{"base": f"{16 * i}GiB", "size": "16GiB", "host": f"host{i}"} for i in range(2)]
+    fabric = virtual([], [], m={**MEMORY, "dynamic_capacity": {"extents": extents}})
+    del fabric["devices"]["sw"]["vcs"]
+    found = cx.kv.serve(serving(write_trace(tmp_path, prompts(2)), 2, fabric=fabric, tiers=[OWN])).found
+    assert load_time(found) == pytest.approx(5.8e-6 + 16 * BLOCK / (READS * 1e9), rel=0.005)
+    large = {**OWN, "blocks": 300}
+    with pytest.raises(InputError, match="at most 16GiB in whole pages") as caught:
+        cx.kv.serve(serving(write_trace(tmp_path, prompts(2)), 2, fabric=fabric, tiers=[large]))
+    assert caught.value.path == "tiers[0].capacity"
+    shared = {**OWN, "shared": True}
+    with pytest.raises(InputError, match="'gpu1' has no access to all of the tier 't'"):
+        cx.kv.serve(serving(write_trace(tmp_path, prompts(2)), 2, fabric=fabric, tiers=[shared]))
+
+
 @pytest.mark.parametrize("routing", ["deterministic", "flow-hash", "random", "adaptive", "valiant"])
 def test_equally_short_ways_are_taken_as_the_routing_has_it(tmp_path: Path, routing: str) -> None:
     """Two loads have both spines, whichever way each message takes, so that each is as fast as its own link."""
@@ -140,12 +156,6 @@ OTHERS: list[tuple[str, Spec, str, str]] = [
         },
         "and 'nic' makes packets of CXL.io",
         "fabric.devices.nic",
-    ),
-    (
-        "extents",
-        {"devices": {"pool": {**MEMORY, "dynamic_capacity": {}}}},
-        "memory in extents, which come and go",
-        "tiers[0].devices[0]",
     ),
     (
         "cache",

@@ -11,7 +11,6 @@
 #include "component/dma_initiator.hpp"
 #include "component/io_roles.hpp"
 #include "component/transfer_engine.hpp"
-#include "device/memory/dynamic_capacity.hpp"
 #include "interconnect/link/end.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/memory_owner.hpp"
@@ -110,7 +109,7 @@ InputError no_access(const std::string& device, const std::string& tier, std::si
                          "': memory answers some of its lines without data",
                      {},
                      "memories of which the device or its host has all: not what a virtual switch binds to "
-                     "another host, nor a logical device of another",
+                     "another host, nor a logical device or an extent of another",
                      {},
                      InputError::Kind::kBetween},
                     indexed("tiers", number) + ".devices");
@@ -124,17 +123,6 @@ bool reaches(const System& system, const std::string& from, const std::string& m
       return each.name == memory && has_way(system, node, each);
     });
   });
-}
-
-void check_memory(const System& system, const std::string& name, const std::vector<std::string>& known,
-                  const std::string& key) {
-  check_name(name, known, "memory", key);
-  if (!system.roles().of<DynamicMemory>(system.component(name).id())) return;
-  throw InputError({"'" + name + "' has memory in extents, which come and go, and a tier stays where it is",
-                    {},
-                    "a memory without dynamic_capacity",
-                    {}},
-                   key);
 }
 
 }  // namespace
@@ -224,7 +212,7 @@ void FabricProbe::check_servers(const ServingParams& params) {
     const auto& devices = params.tiers[tier].devices;
     const std::string key = indexed("tiers", tier) + ".devices";
     for (std::size_t i = 0; i < devices.size(); ++i)
-      check_memory(system, devices[i], memories, key + "[" + std::to_string(i) + "]");
+      check_name(devices[i], memories, "memory", key + "[" + std::to_string(i) + "]");
     if (params.tiers[tier].shared || devices.size() <= 1 || devices.size() >= count) continue;
     throw InputError({"fewer memories than servers, each of which has a tier of its own",
                       std::to_string(devices.size()),

@@ -59,7 +59,8 @@ def report(
     text = pages.page()
     place = pages.place if out is None else Path(out)
     if figures is not None:  # nothing is written where one of the two cannot be
-        check_writable([place, Path(figures) / "latency.pdf"])
+        check_writable([place])
+        _check_figures(Path(figures))
     target = write_text(place, text)
     written = [f"The page is {target}"]
     if figures is not None:
@@ -67,6 +68,13 @@ def report(
         written.append(f"the figures in {figures} are {', '.join(names)}, each as .pdf and .png")
     if not quiet:
         print("; ".join(written))
+
+
+def _check_figures(folder: Path) -> None:
+    try:
+        check_writable([folder / "figure.pdf"])
+    except InputError as error:
+        raise InputError(error.problem, file=folder, path="--figures") from None
 
 
 def _write_figures(pages: Pages, folder: Path) -> list[str]:

@@ -13,20 +13,20 @@ _OF_RESULTS = "cxloom run SPEC --out DIR && cxloom report DIR"
 _OF_RUNS = f"pages of runs: {_OF_RESULTS}"
 _SUMMARY_KEYS = {"latency_ns", "breakdown_ns", "per_link"}
 _ANSWERS = (
-    ("compare", {"systems", "sentences", "rows"}, _OF_RUNS),
-    ("explain", {"chain", "resources", "what_ifs"}, _OF_RUNS),
-    ("measure", {"measure", "title", "rows"}, _OF_RUNS),
-    ("energy", {"power_w", "nj_per_request"}, _OF_RUNS),
-    ("find", {"tried", "sentence"}, _OF_RUNS),
-    ("crash", {"instants", "lost_instants"}, _OF_RUNS),
-    ("epochs", {"pages_moved", "shootdowns"}, _OF_RUNS),
-    ("check", {"routes", "deadlock", "partitions"}, _OF_RUNS),
-    ("fit", {"parameters", "systems_played"}, _OF_RUNS),
-    ("advise", {"proposed", "recipe"}, _OF_RUNS),
-    ("offload", {"sentence", "footprint_bytes"}, _OF_RUNS),
-    ("sweep", {"directory", "points"}, "the directory of the sweep: cxloom report DIR"),
-    ("plan", {"plan", "designs", "prices"}, "cxloom plan FILE --html PAGE.html"),
-    ("exec", {"command", "instructions", "systems"}, "cxloom exec --html PAGE.html ..."),
+    ("cxloom compare", {"systems", "sentences", "rows"}, _OF_RUNS),
+    ("cxloom explain", {"chain", "resources", "what_ifs"}, _OF_RUNS),
+    ("cxloom measure", {"measure", "title", "rows"}, _OF_RUNS),
+    ("cxloom energy", {"power_w", "nj_per_request"}, _OF_RUNS),
+    ("cxloom find", {"tried", "sentence"}, _OF_RUNS),
+    ("cxloom crash", {"instants", "lost_instants"}, _OF_RUNS),
+    ("cxloom epochs", {"pages_moved", "shootdowns"}, _OF_RUNS),
+    ("cxloom check", {"routes", "deadlock", "partitions"}, _OF_RUNS),
+    ("cxloom fit", {"parameters", "systems_played"}, _OF_RUNS),
+    ("cxloom advise", {"proposed", "recipe"}, _OF_RUNS),
+    ("cxloom offload", {"sentence", "footprint_bytes"}, _OF_RUNS),
+    ("cxloom sweep", {"directory", "points"}, "the directory of the sweep: cxloom report DIR"),
+    ("cxloom plan", {"plan", "designs", "prices"}, "cxloom plan FILE --html PAGE.html"),
+    ("cxloom exec", {"command", "instructions", "systems"}, "cxloom exec --html PAGE.html ..."),
 )
 """Commands with the keys of an answer that no other one has, and the way to a page."""
 
@@ -43,4 +43,4 @@ def refuse_answer(found: Any, file: Path) -> None:
         )
     for command, own, way in _ANSWERS:
         if own <= keys:
-            raise InputError(f"an answer of `cxloom {command}`", allowed=way, file=file)
+            raise InputError(f"an answer of `{command}`", allowed=way, file=file)

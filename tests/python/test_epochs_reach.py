@@ -78,3 +78,22 @@ def test_a_program_is_as_without_the_memory_of_another_host(name: str, parted: c
     assert found.check is not None
     assert found.check["difference"]["pages"] < 0.5
     assert not found.notes
+
+
+def test_extents_of_a_global_memory_are_memory_as_any() -> None:
+    """No event may move them. The copy that tells the error of the split has smaller ones."""
+    extents = [
+        {"base": "0B", "size": "4MiB", "host": "other"},
+        {"base": "4MiB", "size": "12MiB", "host": "host"},
+    ]
+    pool, plain = (
+        system(card={**CARD, "capacity": size, **more}).set("workload.host.footprint", "12MiB")
+        for size, more in (("16MiB", {"dynamic_capacity": {"extents": extents}}), ("12MiB", {}))
+    )
+    found = cx.play_epochs(pool, duration="1ms", window=500, check=2000)
+    alone = cx.play_epochs(plain, duration="1ms", window=500, check=None)
+    for key in ("accesses", "faults", "pages", "free_bytes"):
+        assert found.found[key] == alone.found[key], key
+    assert found.check is not None
+    assert found.check["factor"] > 1
+    assert not found.notes

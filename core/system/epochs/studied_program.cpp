@@ -100,11 +100,6 @@ void StudiedProgram::find_nodes(const Registry& registry, const Spec& spec) {
   const Simulation simulation(registry, built, {}, observer);
   const System& system = simulation.system();
   nodes_ = ProgramNodes(system, spec.events).of(device_, page_);
-  for (const NumaNode& node : nodes_) {
-    if (node.in_extents)
-      refuse("address_map", "memory in extents comes and goes for a program", node.name(),
-             "memory that stays");
-  }
   if (nodes_.size() > kMostNodes) {
     refuse("address_map", "too many nodes for a byte of each page", counted(nodes_.size(), "node"),
            "255 nodes at most");

@@ -7,6 +7,7 @@ accesses, scans and faults as in the large one, but fewer pages wait for them an
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
@@ -45,6 +46,7 @@ def scaled(spec: Mapping[str, Any], device: str, page: int, factor: int) -> Spec
         for part in parts_of(small, name, "memory"):
             size = quantity("bytes", part.text("capacity"))
             entry(small, part)["capacity"] = f"{_pages(size, page, factor) * page}B"
+        _shrink_extents(small["devices"][name], page, factor)
     work = small["workload"][device]
     for each in (work, *(work.get("phases") or ())):
         _shrink_pattern(each, page, factor)
@@ -54,6 +56,15 @@ def scaled(spec: Mapping[str, Any], device: str, page: int, factor: int) -> Spec
 
 def _pages(size: float, page: int, factor: int) -> int:
     return max(1, round(size / factor / page))
+
+
+def _shrink_extents(device: Any, page: int, factor: int) -> None:
+    """Divides extents of dynamic capacity: into whole pages, none of which two have that were apart."""
+    given = device.get("dynamic_capacity") if isinstance(device, Mapping) else None
+    for extent in (given or {}).get("extents") or ():
+        base, size = (quantity("bytes", extent[key]) for key in ("base", "size"))
+        first, end = math.ceil(base / factor / page), math.floor((base + size) / factor / page)
+        extent["base"], extent["size"] = f"{first * page}B", f"{max(1, end - first) * page}B"
 
 
 def _shrink_pattern(work: MutableMapping[str, Any], page: int, factor: int) -> None:

@@ -75,3 +75,15 @@ def test_one_catalogue_is_that_of_kv_caches_too() -> None:
         assert (shape.parameters, shape.kv_bytes_per_token()) == (known.parameters, known.kv_bytes)
     own = ModelShape("own", "opt", 48, 7168, 28672, 56, 56, 50272)
     assert own.parameters == shape_of("opt-30b").parameters
+
+
+@pytest.mark.parametrize(("slack", "batches", "said"), [("85%", 1, False), ("850%", 40, True)])
+def test_a_plan_that_fills_more_than_there_is_says_so(slack: str, batches: int, said: bool) -> None:
+    """FlexGen has a policy that needs 120 % of its GPU by the model, so that slack may be more than there is."""
+    memories = {"gpu": "16GiB", "cpu": "100GiB", "disk": "0B"}
+    policy = {"batch": 8, "batches": batches, "percent": [0, 100, 0, 100, 0, 100]}
+    found = cx.plan_inference("opt-30b", memories=memories, slack={"cpu": slack}, **policy)
+    peak = found.plan.peak_bytes["cpu"]
+    assert (peak > 100 * 2**30) == said
+    assert ("it fills more than there is: " in found.sentence) == said
+    assert found.sentence.endswith(" of 100 GiB of cpu.") == said

@@ -62,8 +62,18 @@ class InferencePlan:
             f"By FlexGen's cost model {plan.given.model.name} gives {significant(plan.tokens_per_s)} tokens per second "
             f"with {plan.policy.batches} x {plan.policy.batch} sequences: {self._where()}. "
             f"FlexGen's loop takes {duration(self.schedule.total_s * 1e9)} where the model says "
-            f"{duration(plan.total_s * 1e9)}."
+            f"{duration(plan.total_s * 1e9)}.{self._beyond()}"
         )
+
+    def _beyond(self) -> str:
+        """The memories that are filled beyond their size, in a sentence behind others; empty if there are none."""
+        given = self.plan.given
+        found = [
+            f"{size(peak)} of {size(getattr(given.memories, name))} of {name}"
+            for name, peak in self.plan.peak_bytes.items()
+            if peak > getattr(given.memories, name)
+        ]
+        return f" As slack allows, it fills more than there is: {', '.join(found)}." if found else ""
 
     def _where(self) -> str:
         said = []

@@ -312,3 +312,18 @@ def test_a_system_that_does_not_finish_is_no_measure_for_a_run(
     assert done.code == 1
     assert "unfinished" in done.err
     assert " beside " not in done.out
+
+
+def test_a_run_of_errors_alone_says_so() -> None:
+    """It had "no request in its measured window", as if the window were too short."""
+    system = cx.System()
+    system.host("host").host("other").memory("mem").add(
+        "switch",
+        "sw",
+        vcs=[{"upstream": "other", "vppbs": 1, "bind": ["mem"]}, {"upstream": "host", "vppbs": 1}],
+    )
+    system.connect("host", "sw").connect("other", "sw").connect("mem", "sw").map("mem")
+    system.workload("host", pattern="random", requests=50, footprint="1MiB")
+    with pytest.raises(cx.InputError, match="answered with data") as refused:
+        cx.compare({"one": system, "same": system})
+    assert refused.value.found.startswith("50 requests were answered with an error, without data")

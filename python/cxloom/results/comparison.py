@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cxloom.base.errors import InputError
 from cxloom.display.numbers import significant
 from cxloom.display.shown import Shown, ShowsItself
+from cxloom.results.caveats import error_sentence
 from cxloom.results.comparison_rows import ANSWERED, LATENCY, NOTABLE, Change, Row, rows_of
 from cxloom.results.result import Measures
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from cxloom.base.summary import Summary
 
 _SAID = {
     "time of the tasks": ("the tasks take", "as long", "longer", "shorter"),
@@ -179,7 +182,13 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         raise InputError("nothing to compare with", found="one system", allowed="two or more")
     for name, result in results.items():
         if not result.values.get("requests") and "tasks" not in result:
-            raise InputError(f"'{name}' has no request in its measured window", allowed="a run with requests")
+            summary = cast("Summary", result.values)  # a part of one has its errors, too
+            errors = error_sentence(summary) if "errors" in summary else None
+            raise InputError(
+                f"'{name}' has no request in its measured window that was answered with data",
+                found=errors or "",
+                allowed="a run with such requests",
+            )
     every = tuple(result.values for result in results.values())
     return Comparison(
         names,

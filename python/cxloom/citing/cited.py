@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -100,16 +100,16 @@ def _sources(resolved: Resolved) -> Iterator[_Source]:
     """The parameters of a spec that have a source and an effect, and the sources."""
     spec = resolved.plain()
     sources = _Sources(something_fails(resolved.root))
-    for name, device in spec.get("devices", {}).items():
-        yield from sources.of_kind("devices", device, Entry("devices", name, device), ())
-    for link in spec.get("links", []):
-        fields = declared.fields(declared.declarations()["link"])
-        yield from sources.of_fields("link", fields, link, Entry("links", "", link), ())
-    for name, work in spec.get("workload", {}).items():
-        entry = Entry("workload", name, work)
-        yield from sources.of_kind("patterns", {**work, "kind": work.get("pattern")}, entry, ())
-        fields = declared.fields(declared.declarations()["workload"])
-        yield from sources.of_fields("workload", fields, work, entry, ())
+    for entry in _unlike("devices", spec.get("devices", {}).items()):
+        yield from sources.of_kind("devices", entry.plain, entry, ())
+    fields = declared.fields(declared.declarations()["link"])
+    for entry in _unlike("links", (("", link) for link in spec.get("links", []))):
+        yield from sources.of_fields("link", fields, entry.plain, entry, ())
+    fields = declared.fields(declared.declarations()["workload"])
+    for entry in _unlike("workload", spec.get("workload", {}).items()):
+        pattern = {**entry.plain, "kind": entry.plain.get("pattern")}
+        yield from sources.of_kind("patterns", pattern, entry, ())
+        yield from sources.of_fields("workload", fields, entry.plain, entry, ())
     routing = declared.fields(declared.declarations()["run"]).get("routing")
     if routing is not None:
         run = spec.get("run", {})
@@ -117,13 +117,22 @@ def _sources(resolved: Resolved) -> Iterator[_Source]:
         yield from sources.of_kind(routing["category"], chosen, Entry("run", "", run), ("routing",))
 
 
+def _unlike(section: str, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Entry]:
+    """An entry of each form: a system may have a million links of one, which have the same sources."""
+    forms: set[str] = set()
+    for name, plain in entries:
+        form = json.dumps({key: value for key, value in plain.items() if key != "between"}, sort_keys=True)
+        if form not in forms:
+            forms.add(form)
+            yield Entry(section, name, plain)
+
+
 class _Sources:
-    """Goes through entries, of a parameter of a kind once; a system may have thousands of one."""
+    """Goes through entries, of a parameter of a kind once."""
 
     def __init__(self, fails: bool) -> None:
         self._fails = fails
         self._seen: set[_Source] = set()
-        self._idle: set[tuple[str, str, str]] = set()
 
     def of_kind(
         self, category: str, written: Mapping[str, Any], entry: Entry, at: tuple[Step, ...]
@@ -167,15 +176,7 @@ class _Sources:
         default = str(field["default"])
         if value is not None:
             return field["type"] == "choice" or not is_off(value)
-        if is_off(default):
-            return False
-        like = json.dumps({**entry.plain, "between": None}, sort_keys=True), entry.section, str(path)
-        if like in self._idle:
-            return False
-        if entry.has_effect(path, default):
-            return True
-        self._idle.add(like)
-        return False
+        return not is_off(default) and entry.has_effect(path, default)
 
 
 def _chosen(value: Any, field: declared.Field) -> Mapping[str, Any]:

@@ -240,17 +240,16 @@ void NvmMedia::request(Operation& operation) {
 }
 
 /// Accesses go before drains; while writes wait for the write buffer, the two take turns. What waits for a
-/// data path has not begun, and does not keep the bank from the other kind when it has its turn.
+/// data path has not begun, and does not keep the bank from the other kind.
 void NvmMedia::start(Bank& bank) {
   if (bank.current) return;
   const Operation* const access = bank.next_access();
   const Operation* const drain = bank.next_drain();
-  const bool urgent = drain && buffer_.keeps_waiting() && (!bank.drained || drain == bank.half);
-  if (drain && (!access || urgent) && may_begin(bank, *drain)) {
-    begin_drain(bank);
-  } else if (access && may_begin(bank, *access)) {
-    begin_access(bank);
-  }
+  const bool drains = drain && (!access || buffer_.keeps_waiting());
+  const bool first = drains && (!access || !bank.drained || drain == bank.half);
+  if (first && may_begin(bank, *drain)) return begin_drain(bank);
+  if (access && may_begin(bank, *access)) return begin_access(bank);
+  if (drains && !first && may_begin(bank, *drain)) begin_drain(bank);
 }
 
 /// The first that it does with the media is to write the block.

@@ -83,5 +83,20 @@ TEST(NvmDataPaths, ReadsAndWritesReachBothBandwidthsAtOnce) {
   EXPECT_NEAR(bench.end().ns(), 8000 * 64 / 4.0, 0.01 * 8000 * 64 / 4.0);
 }
 
+TEST(NvmDataPaths, WritesPassReadsThatWaitForTheReadPath) {
+  // 1 GB/s of reads keep 1.6 banks busy and 3 GB/s of writes 9.4 of 16. A bank whose read waits for the path
+  // writes more than one block in the meantime.
+  NvmMediaParams params;
+  params.read_bandwidth = 1_GBps;
+  params.write_bandwidth = 3_GBps;
+  NvmBench bench(params);
+  const Message* last = nullptr;
+  for (std::uint64_t i = 0; i < 4000; ++i) bench.access(i * 64, 0_ns);
+  for (std::uint64_t i = 0; i < 8000; ++i) last = &bench.access((8000 + i) * 64, 0_ns, Opcode::kMemWr);
+  bench.run();
+  EXPECT_NEAR(bench.latency(*last).ns(), 8000 * 64 / 3.0, 0.02 * 8000 * 64 / 3.0);
+  EXPECT_NEAR(bench.end().ns(), 4000 * 64 / 1.0, 0.01 * 4000 * 64 / 1.0);
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -34,9 +34,9 @@ std::size_t DynamicCapacity::host_index(const std::string& name) const {
   if (found != hosts_.end()) return static_cast<std::size_t>(found - hosts_.begin());
   std::vector<std::string> names;
   for (const HostExtents& host : hosts_) names.push_back(host.name);
-  throw InputError(
-      {"not a device that makes requests", "'" + name + "'", list_names(names), nearest_name(name, names)},
-      "host");
+  throw InputError({"not a device that makes requests of CXL.mem", "'" + name + "'", list_names(names),
+                    nearest_name(name, names)},
+                   "host");
 }
 
 void DynamicCapacity::add(const ExtentParams& extent, Time now) {

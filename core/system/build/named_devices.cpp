@@ -11,6 +11,7 @@
 #include "component/component.hpp"
 #include "component/io_roles.hpp"
 #include "component/system_context.hpp"
+#include "component/transfer_engine.hpp"
 #include "device/memory/dynamic_capacity.hpp"
 #include "device/requester/requester.hpp"
 #include "device/switch/virtual_switches.hpp"
@@ -99,8 +100,11 @@ void give_logical_devices(const Devices& devices, const Roles& roles) {
 
 void begin_extents(const SystemContext& context) {
   std::vector<std::pair<std::string, NodeId>> requesters;
-  for (const auto& [component, requester] : context.roles.all<Requester>())
-    requesters.emplace_back(component->name(), component->id());
+  // Who answers packets of CXL.io makes the accesses, never the engine that sends them.
+  for (const auto& [component, requester] : context.roles.all<Requester>()) {
+    TransferEngine* const engine = context.roles.of<TransferEngine>(component->id());
+    if (!engine || !engine->dma()) requesters.emplace_back(component->name(), component->id());
+  }
   for (const auto& [component, memory] : context.roles.all<DynamicMemory>()) {
     const NodeId node = component->id();
     const auto begin = [&] {

@@ -232,6 +232,11 @@ def test_a_path_of_the_fabric_that_is_none_is_named_as_it_was_given(tmp_path: Pa
         cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=[wrong])
     assert "the path 'fabric.devices.gpu0.streems' matches nothing" in caught.value.problem
     assert caught.value.suggestion == "fabric.devices.gpu0.streams"
+    both = [Override.parse(f"fabric.devices.{name}=4") for name in ("gp.streams", "pol.capacity")]
+    with pytest.raises(InputError) as caught:
+        cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=both)
+    for name in ("gp.streams", "pol.capacity"):
+        assert f"the path 'fabric.devices.{name}' matches nothing" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,12 @@ def _resolved(top: Node, overrides: Sequence[Override]) -> Node:
     try:
         return resolve(top, overrides).root
     except InputError as error:
-        for path in (f"'{override.path}'" for override in overrides):
-            if path in error.problem:
-                error.problem = error.problem.replace(path, f"'{_PREFIX}{path[1:]}")
-                if error.suggestion:
-                    error.suggestion = f"{_PREFIX}{error.suggestion}"
+        for each in (error, *getattr(error, "errors", ())):
+            for path in (f"'{override.path}'" for override in overrides):
+                if path in each.problem:
+                    each.problem = each.problem.replace(path, f"'{_PREFIX}{path[1:]}")
+                    if each.suggestion:
+                        each.suggestion = f"{_PREFIX}{each.suggestion}"
         raise
 
 

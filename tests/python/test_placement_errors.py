@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import cxloom as cx
@@ -87,3 +89,23 @@ def test_a_key_of_a_device_within_its_media_is_sent_there() -> None:
 def test_a_key_that_nothing_takes_has_its_nearest_name() -> None:
     error = refusal(workload__h0__addresses={"kind": "bind", "nods": ["mem"]})
     assert (error.allowed, error.suggestion) == ("nodes", "nodes")
+
+
+def test_a_memory_without_room_for_a_page_has_a_way(tmp_path: Path) -> None:
+    trace = tmp_path / "one.trace"
+    trace.write_text("0x0 R\n")
+    small = """
+devices:
+  h: {kind: host}
+  mem: {kind: memory, capacity: 1MiB, media: {kind: fixed, latency: 45ns}}
+links: [{between: [h, mem]}]
+address_map: [{to: mem}]
+workload: {h: {addresses: first-touch, page: 2MiB, %s}}
+"""
+    with pytest.raises(cx.InputError, match="the footprint is larger") as error:
+        cx.run(cx.System.from_yaml(small % "pattern: random, requests: 1, footprint: 4KiB"))
+    assert error.value.allowed == "at most 0B in whole pages of 2MiB"
+    with pytest.raises(cx.InputError, match="out of memory") as error:
+        cx.run(cx.System.from_yaml(small % f"trace: {trace}"))
+    assert error.value.found == "a page of 2MiB"
+    assert error.value.allowed.startswith("a memory with room for one")

@@ -200,7 +200,7 @@ void PlacedPrograms::check_pages(const std::string& device, const std::vector<Ad
     std::uint64_t frames = 0;
     for (std::size_t run = 0; run < node.frames.size(); ++run)
       frames += later || offers[i][node.in_extents ? run : 0] ? node.frames[run].count : 0;
-    if (frames == 0) without.push_back(node.name());
+    if (frames == 0 && (node.in_extents || !node.frames.empty())) without.push_back(node.name());
     program.nodes.push_back(free.size());
     free.push_back(frames);
   }

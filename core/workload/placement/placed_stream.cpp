@@ -214,8 +214,8 @@ void PlacedStream::refuse_page(std::uint64_t had, const std::string& path) const
   const Bytes page{std::uint64_t{1} << page_bits_};
   if (had == 0 && share().empty()) {
     throw InputError({"out of memory: of those that the pages of the program may use none is there for it",
-                      {},
-                      "a memory that its device has a way to, or an extent of, by then",
+                      "a page of " + to_text(page),
+                      "a memory with room for one that its device has a way to, or an extent of, by then",
                       {}},
                      path);
   }

@@ -60,3 +60,10 @@ def test_each_answer_is_told_by_its_own_keys(
     assert done.code == 2
     assert f"an answer of `{command}`" in said
     assert way in said
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "3", "null", '"name"'])
+def test_json_that_is_no_map_is_no_result(cxloom: Call, tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    done = cxloom("report", tmp_path / "x.json")
+    assert (done.code, "not a result: its JSON is no map" in " ".join(done.err.split())) == (2, True)

@@ -31,9 +31,9 @@ _ANSWERS = (
 """Commands with the keys of an answer that no other one has, and the way to a page."""
 
 
-def refuse_answer(found: Any, file: Path) -> None:
+def refuse_answer(found: dict[str, Any], file: Path) -> None:
     """Raises InputError, with the way to a page, for the answer of a command that this is no page of."""
-    keys = set(found) if isinstance(found, dict) else set()
+    keys = set(found)
     if keys >= _SUMMARY_KEYS:
         beside = file.name == SUMMARY
         raise InputError(

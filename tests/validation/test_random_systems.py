@@ -158,6 +158,12 @@ HALF_DUPLEX = changed(
 """A bus whose turns take time: what waits for one is booked, and what waits for the bus is counted at once."""
 
 
+def without_its_own_note(summary: Spec) -> Spec:
+    """A series that is longer than the run says so."""
+    others = [note for note in summary["notes"] if not note.startswith("the series has no rows")]
+    return {**summary, "notes": others}
+
+
 @settings(max_examples=examples(15))
 @given(systems())
 @example(HALF_DUPLEX)
@@ -165,4 +171,4 @@ def test_what_is_recorded_changes_no_result(spec: Spec) -> None:
     watched = play({**spec, "outputs": {"requests": True, "series": "100ns"}})
     alone = play({**spec, "outputs": {}})
     assert (watched is None) == (alone is None)
-    assert watched is None or alone is None or watched.summary == alone.summary
+    assert watched is None or alone is None or without_its_own_note(watched.summary) == alone.summary

@@ -66,4 +66,4 @@ def test_each_answer_is_told_by_its_own_keys(
 def test_json_that_is_no_map_is_no_result(cxloom: Call, tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     done = cxloom("report", tmp_path / "x.json")
-    assert (done.code, "not a result: its JSON is no map" in " ".join(done.err.split())) == (2, True)
+    assert (done.code, "its JSON is no map" in " ".join(done.err.split())) == (2, True)

@@ -100,7 +100,7 @@ void give_logical_devices(const Devices& devices, const Roles& roles) {
 
 void begin_extents(const SystemContext& context) {
   std::vector<std::pair<std::string, NodeId>> requesters;
-  // Who answers packets of CXL.io makes the accesses, never the engine that sends them.
+  // Accesses of an engine that sends packets of CXL.io are made by who answers these, never by itself.
   for (const auto& [component, requester] : context.roles.all<Requester>()) {
     TransferEngine* const engine = context.roles.of<TransferEngine>(component->id());
     if (!engine || !engine->dma()) requesters.emplace_back(component->name(), component->id());

@@ -123,7 +123,11 @@ def of_serving(file: Path) -> Pages:
             "not a result: it is no JSON", allowed=f"what `{written_by}` writes", file=file
         ) from None
     if not isinstance(found, dict):
-        raise InputError("not a result: its JSON is no map", allowed=f"what `{written_by}` writes", file=file)
+        raise InputError(
+            "not a result of servers with KV caches: its JSON is no map",
+            allowed=f"what `{written_by}` writes",
+            file=file,
+        )
     refuse_answer(found, file)
     with refused_unless_whole("a result of servers with KV caches", written_by, file):
         served = Served(found["name"], found, found["cost"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +26,13 @@ address_map: [{to: mem}]
 workload: {host: {trace: accesses.txt}}
 """
 
+BLAS = """\
+import os
+from cxloom.__main__ import spare_idle_threads
+spare_idle_threads()
+import numpy
+print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
 PROGRAM = """\
 import json, sys
 from cxloom.cli import main
@@ -130,3 +139,40 @@ def test_memory_grows_with_the_links_and_little_each(tmp_path: Path) -> None:
     links = (256 * 255 - 64 * 63) // 2 + 256 - 64
     # 2,280 at most; the peak of one process is another by half a megabyte at times, which is 20 bytes a link.
     assert (peak_bytes(256) - peak_bytes(64)) / links < 2400
+
+
+def without_blas_threads() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+
+
+@pytest.mark.parametrize("own", [None, "2"])
+def test_numpy_makes_the_threads_that_the_user_wants_or_none(own: str | None) -> None:
+    own_variables = {} if own is None else {"OPENBLAS_NUM_THREADS": own}
+    done = subprocess.run(
+        [sys.executable, "-c", BLAS],
+        env=without_blas_threads() | own_variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    threads, variable = done.stdout.split()
+    assert variable == str(own)
+    assert int(threads) == (1 if own is None else min(2, os.cpu_count() or 1))
+
+
+@pytest.mark.parametrize("recorder", ["valgrind", "qemu"])
+def test_a_program_of_the_user_has_the_variables_of_the_user(tmp_path: Path, recorder: str) -> None:
+    tool = {"valgrind": "valgrind", "qemu": "qemu-x86_64"}[recorder]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    command = [sys.executable, "-m", "cxloom", "trace", "capture", "--with", recorder]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "env.parquet"), "--", "/usr/bin/env"],
+        env=without_blas_threads() | {"OF_THE_USER": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "OF_THE_USER=1" in done.stdout
+    assert "OPENBLAS_NUM_THREADS" not in done.stdout

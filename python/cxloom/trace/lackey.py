@@ -74,6 +74,7 @@ class LackeySource:
         try:
             process = subprocess.Popen(
                 [str(self._valgrind), *options, f"--log-fd={log_end}", "--", *self._command],
+                env=dict(os.environ),  # that of the user alone
                 pass_fds=[log_end],
                 preexec_fn=_ends_with(os.getpid()),
             )

@@ -334,9 +334,9 @@ void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 }
 
 void CoreCluster::resume() {
-  for (std::size_t i = 0, threads = threads_.size(); i < threads; ++i) {  // more may begin meanwhile
-    Thread& thread = *threads_[i];
-    if (thread.coming.empty() && !thread.asleep) advance(thread);
+  const std::size_t threads = threads_.size();  // more may begin meanwhile
+  for (std::size_t i = 0; i < threads; ++i) {
+    if (Thread& thread = *threads_[i]; thread.coming.empty() && !thread.asleep) advance(thread);
   }
   advance_all();
 }

@@ -3,28 +3,20 @@
 
 #include <cstdint>
 
-#include "core/support/media_bench.hpp"
-#include "memory/nvm/media.hpp"
+#include "core/memory/nvm/small_nvm.hpp"
 
 namespace cxloom {
 namespace {
 
 using namespace literals;
 using test::Messages;
-using NvmBench = test::MediaBench<NvmMedia>;
+using test::NvmBench;
 
 constexpr std::uint64_t kBlock = 256;
 
-/// 100 ns to read, 200 ns to write a block of 256 B; four banks; 1 us of the write path for each block.
+/// One us of the write path for each block.
 NvmMediaParams slow_write_path() {
-  NvmMediaParams params;
-  params.block = Bytes{kBlock};
-  params.read_latency = 100_ns;
-  params.write_latency = 200_ns;
-  params.buffer_write_latency = 10_ns;
-  params.buffer_read_latency = 20_ns;
-  params.banks = 4;
-  params.write_buffer = 8;
+  NvmMediaParams params = test::nvm_blocks();
   params.write_bandwidth = Bandwidth{Rate::per_time(256, 1'000'000)};
   return params;
 }

@@ -8,34 +8,17 @@
 
 #include "base/random.hpp"
 #include "base/schema.hpp"
+#include "core/memory/nvm/small_nvm.hpp"
 #include "core/support/errors.hpp"
-#include "core/support/media_bench.hpp"
 
 namespace cxloom {
 namespace {
 
 using namespace literals;
 using test::Messages;
-using NvmBench = test::MediaBench<NvmMedia>;
-
-/// 100 ns to read, 200 ns to write; 10 ns to put a write into the buffer, 20 ns to read from it.
-NvmMediaParams nvm_media() {
-  NvmMediaParams params;
-  params.read_latency = 100_ns;
-  params.write_latency = 200_ns;
-  params.buffer_write_latency = 10_ns;
-  params.buffer_read_latency = 20_ns;
-  params.banks = 4;
-  params.write_buffer = 8;
-  return params;
-}
-
-/// The media with blocks of 256 B.
-NvmMediaParams blocks() {
-  NvmMediaParams params = nvm_media();
-  params.block = 256_B;
-  return params;
-}
+using test::nvm_blocks;
+using test::nvm_media;
+using test::NvmBench;
 
 TEST(NvmMedia, AloneAReadTakesTheMediaAndAWriteTheBuffer) {
   NvmBench bench(nvm_media());
@@ -80,7 +63,7 @@ TEST(NvmMedia, AReadOfWhatTheWriteBufferHoldsIsForwarded) {
 }
 
 TEST(NvmMedia, OfABlockOnlyTheLinesThatWereWrittenAreForwarded) {
-  NvmMediaParams params = blocks();
+  NvmMediaParams params = nvm_blocks();
   params.hold = 4;
   NvmBench bench(params);
   bench.access(64, 0_ns, Opcode::kMemWr);
@@ -175,7 +158,7 @@ TEST(NvmMedia, ReadsGoBeforeTheBackgroundButNotWhenWritesWait) {
 // --- blocks larger than a line ---------------------------------------------------------------------------
 
 TEST(NvmMedia, SequentialWritesFillBlocksAndRandomOnesAmplify) {
-  NvmMediaParams params = blocks();
+  NvmMediaParams params = nvm_blocks();
   params.hold = 4;
   NvmBench sequential(params);
   sequential.open();
@@ -203,7 +186,7 @@ TEST(NvmMedia, SequentialWritesFillBlocksAndRandomOnesAmplify) {
 }
 
 TEST(NvmMedia, HeldBlocksAreTheYoungest) {
-  NvmMediaParams params = blocks();
+  NvmMediaParams params = nvm_blocks();
   params.hold = 2;
   params.banks = 16;
   NvmBench bench(params);
@@ -219,7 +202,7 @@ TEST(NvmMedia, HeldBlocksAreTheYoungest) {
 }
 
 TEST(NvmMedia, TheReadBufferServesTheOtherLinesOfABlock) {
-  NvmMediaParams params = blocks();
+  NvmMediaParams params = nvm_blocks();
   params.read_buffer = 2;
   NvmBench bench(params);
   bench.open();
@@ -240,7 +223,7 @@ TEST(NvmMedia, TheReadBufferServesTheOtherLinesOfABlock) {
 }
 
 TEST(NvmMedia, ABlockInTheReadBufferNeedNotBeReadToBeCompleted) {
-  NvmMediaParams params = blocks();
+  NvmMediaParams params = nvm_blocks();
   params.read_buffer = 2;
   NvmBench bench(params);
   bench.access(0, 0_ns);
@@ -291,7 +274,7 @@ TEST(NvmMedia, CountsWearByRegion) {
 TEST(NvmMedia, AnswersEveryAccessOnceUnderRandomTraffic) {
   RandomStream random(1, "media", "test");
   for (const std::uint32_t buffer : {0U, 1U, 2U, 16U}) {
-    NvmMediaParams params = blocks();
+    NvmMediaParams params = nvm_blocks();
     params.write_buffer = buffer;
     params.hold = buffer / 2;
     params.read_buffer = buffer;

@@ -19,11 +19,15 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 ACCESSES = 50_000
 PROGRAM = Path(__file__).with_name("own_peak.py")
+CHAR_B = ("--set", "workload.cpu1.requests=300000")
+EPYC = ("--set", "workload.host.requests=300000")
 COMMANDS = {
     "`cxloom --help`": ("--help",),
     "`cxloom run` of the README's system: 32,000 requests": ("run", "readme.yaml"),
     f"`cxloom run` of a trace in text, {ACCESSES:,} accesses": ("run", "replay.yaml"),
     f"`cxloom run` of the same trace in Parquet, {ACCESSES:,} accesses": ("run", "parquet.yaml"),
+    "`cxloom run char/b`: 300,000 requests of 52 cores": ("run", "char/b", *CHAR_B),
+    "`cxloom run server/epyc-9354`: 300,000 requests of 32 cores": ("run", "server/epyc-9354", *EPYC),
     "`cxloom run` of 512 fully connected switches, two requests per host": ("run", "switches.yaml"),
     "`cxloom run --json` of the same": ("run", "switches.yaml", "--json"),
 }

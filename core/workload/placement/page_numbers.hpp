@@ -15,8 +15,8 @@ namespace cxloom {
 /// the cache, that a hash table of them takes. That is for all others, and grows with the pages used.
 class PageNumbers {
  public:
-  /// More pages than this are not given a word each: a run of many programs may use few of them. 1 MiB.
-  static constexpr std::uint64_t kMostExpected = std::uint64_t{1} << 18U;
+  /// More pages than this are not given a word each: a run of many programs may use few of them. 2 MiB.
+  static constexpr std::uint64_t kMostExpected = std::uint64_t{1} << 19U;
 
   /// Most of these will be used. To be called before any page is.
   void expect(const PageRuns& pages) {

@@ -107,6 +107,12 @@ def first_parts() -> dict[str, Any]:
     return {"two": feed(64 * i for i in range(500))}
 
 
+def in_runs() -> dict[str, Any]:
+    """A trace of the second host: runs of 20 requests."""
+    at = [8_000_000 * (i // 20) for i in range(400)]
+    return {"two": feed((0x1000000 + 64 * i for i in range(400)), timestamp=at)}
+
+
 def logical_device_rows() -> Iterator[Turn]:
     """Multi-logical and multi-headed memories."""
     at, name = "devices.mem.logical_devices", "devices.memory.logical_devices"
@@ -121,6 +127,15 @@ def logical_device_rows() -> Iterator[Turn]:
     speed = of_ld(0, "bandwidth_gb_per_s")
     yield Turn(
         f"{name}.bandwidth_limit", split, f"{at}.0.bandwidth_limit", ("100MB/s", "200MB/s"), RISES, speed
+    )
+    # The other has a run of 20 requests now and then, for which the limited one waits 3 us of 8.
+    often = changed(
+        split_memory({"bandwidth_limit": "200MB/s"}, {"allocated_bandwidth": 256}),
+        ("workload.two", {"trace": "in memory", "replay": "timestamps"}),
+        ("workload.one.requests", 2000),
+    )
+    yield Turn(
+        f"{name}.limit_window", often, f"{at}.0.limit_window", ("0ns", "4us"), RISES, speed, feeds=in_runs
     )
     seldom = changed(split, ("workload.two.rate", "100k/s"), ("workload.two.requests", 100))
     yield Turn(f"{name}.queue", seldom, f"{at}.0.queue", (4, 64), FALLS, latency_of("two"))

@@ -185,10 +185,11 @@ def test_without_logical_devices_a_greedy_host_delays_the_other_by_all_that_it_h
     limits=st.lists(st.integers(20, 900), min_size=1, max_size=4),
     load=st.sampled_from([0.5, 0.95, 3.0]),
     places=st.sampled_from([None, 2]),
+    window=st.sampled_from([0, 1024]),
 )
-def test_limits_hold_over_any_time(limits: list[int], load: float, places: int | None) -> None:
-    """Between two that leave there are k - 1 times b / limit at least, if the second is the k-th behind the first."""
-    lds = [{"bandwidth_limit": f"{limit}MB/s"} for limit in limits]
+def test_limits_hold_over_any_time(limits: list[int], load: float, places: int | None, window: int) -> None:
+    """From one that leaves to the k-th behind it there are k times b / limit, but for what is saved up."""
+    lds = [{"bandwidth_limit": f"{limit}MB/s", "limit_window": f"{window}ns"} for limit in limits]
     works: list[Spec | None] = [
         {"rate": f"{load * limit * 1e6 / 64:.0f}/s", "arrivals": "poisson", "requests": 1500}
         for limit in limits
@@ -206,11 +207,65 @@ def test_limits_hold_over_any_time(limits: list[int], load: float, places: int |
         left = np.sort(outcome.requests["completed_ps"][own]).astype(np.float64)
         apart = 64e12 / (limit * 1e6)
         ahead = left - apart * np.arange(len(left))
-        assert (np.maximum.accumulate(ahead) - ahead).max() <= apart + 1
+        saved = max(apart, 1e3 * window)
+        assert (np.maximum.accumulate(ahead) - ahead).max() <= saved + 1
         if load > 1:
-            assert bandwidth_of(outcome, i) <= limit / 1e3 * 1.001 + 64 / outcome.summary["simulated_time_ns"]
+            more = saved / 1e3 / outcome.summary["simulated_time_ns"]
+            assert bandwidth_of(outcome, i) <= limit / 1e3 * (1.001 + more)
             if len(limits) == 1:
                 assert bandwidth_of(outcome, i) == pytest.approx(limit / 1e3, rel=0.005)
+
+
+@pytest.mark.parametrize("window", [0, 2000, 20_000])
+def test_what_others_delay_is_made_up_for_within_the_window(window: int) -> None:
+    """A limited device of little weight waits while the other has all places, until that has nothing left.
+
+    Then a request goes every 100 ns, as the media serve them, until the k-th is due by the limit alone: 400 ns for each
+    from a window before the first. No more than a request is made up for by a window of 0.
+    """
+    lds = [
+        {"bandwidth_limit": "160MB/s", "limit_window": f"{window}ns"},
+        {"allocated_bandwidth": 256},
+    ]
+    spec = split(lds, [{}, {}])
+    spec["devices"]["h0"]["queue"] = spec["devices"]["h1"]["queue"] = 512
+    spec["workload"] = {h: {"trace": "in memory", "replay": "timestamps"} for h in ("h0", "h1")}
+    spec["run"]["warmup"] = 0
+    mine, others = 60, 255
+    late = [0] * others + [10**9]  # a last one, so that the window lasts
+    feeds = {
+        "h0": feed((64 * i for i in range(mine)), timestamp=0),
+        "h1": feed((PART + 64 * i for i in range(others + 1)), timestamp=late),
+    }
+    outcome = run(spec, feeds)
+    check(outcome)
+    own = outcome.requests["requester"] == outcome.nodes.index("h0")
+    left = np.sort(outcome.requests["completed_ps"][own])
+    assert (left > outcome.requests["completed_ps"][~own].max()).sum() == mine - 1  # all but the first
+    since = left[1:] - left[1]
+    assert since[0] == 0
+    k = np.arange(mine - 1)
+    assert np.array_equal(since, np.maximum(100_000 * k, 400_000 * k - 1000 * max(window, 400)))
+
+
+@pytest.mark.parametrize(("window", "reached"), [("0ns", False), (None, True)])
+def test_a_device_with_requests_waiting_has_its_limit_where_dram_turns(
+    window: str | None, reached: bool
+) -> None:
+    """Four of equal weight share DRAM with more than 20 GB/s: 3 GB/s are less than the share of the limited one.
+
+    Places come free in bursts, as the channel writes in runs and refreshes. What is saved up meanwhile is 3 KB by
+    default: 48 requests, above what a run of writes delays.
+    """
+    limited: Spec = {"bandwidth_limit": "3GB/s", **({"limit_window": window} if window else {})}
+    dram = {"kind": "dram", "preset": "DDR5-4800"}
+    work = {"requests": 20_000}
+    outcome = run(split([limited, {}, {}, {}], [work] * 4, 32, media=dram))
+    check(outcome)
+    moved = [bandwidth_of(outcome, i) for i in range(4)]
+    assert min(moved[1:]) > 5
+    assert (moved[0] == pytest.approx(3, rel=0.005)) == reached
+    assert moved[0] < 3.02
 
 
 def test_what_a_trace_asks_of_another_host_is_answered_with_errors() -> None:

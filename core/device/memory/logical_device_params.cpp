@@ -22,9 +22,20 @@ void LogicalDeviceParams::describe(Schema<LogicalDeviceParams>& schema) {
       .source("CXL 3.x, QoS Allocated BW of an LD, recalled");
   schema.field("bandwidth_limit", &LogicalDeviceParams::bandwidth_limit)
       .doc(
-          "Bytes per second that leave the LD's queue at most, read or written. What others delay "
-          "it is made up for, up to a request; no more is saved up.")
+          "Bytes per second that leave the LD's queue at most, read or written. What others delay its "
+          "requests is made up for, within `limit_window`; of time without requests no more than one is "
+          "saved up.")
       .source("CXL 3.x, QoS BW Limit of an LD, there as a fraction of 256; recalled");
+  schema.field("limit_window", &LogicalDeviceParams::limit_window)
+      .min(Time{0})
+      .doc(
+          "Over how long the limit is kept: what it would have let through while others, a refresh or a run "
+          "of writes hold requests back is made up for, as much as in this time, and at least a request.")
+      .source("CXL 3.x, Completion Collection Interval of an MLD: 64 ns by default, in 16 counters");
+  schema.effective(
+      "limit_window",
+      [](const LogicalDeviceParams& params) { return !params.bandwidth_limit.rate.unlimited(); },
+      "without bandwidth_limit");
   schema.field("queue", &LogicalDeviceParams::queue)
       .min(1)
       .default_text("unlimited")

@@ -18,6 +18,7 @@ struct LogicalDeviceParams {
   Bytes capacity;
   std::uint32_t allocated_bandwidth = 1;
   Bandwidth bandwidth_limit;
+  Time limit_window{1'024'000};
   std::optional<std::uint32_t> queue;
   std::optional<std::string> host;
 

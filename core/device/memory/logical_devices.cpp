@@ -9,7 +9,11 @@
 namespace cxloom {
 
 LogicalDevices::Device::Device(const LogicalDeviceParams& params, Kernel& kernel, const Component& device)
-    : component(device), limit(params.bandwidth_limit.rate), places(params.queue), counts(kernel) {
+    : component(device),
+      limit(params.bandwidth_limit.rate),
+      window(params.limit_window),
+      places(params.queue),
+      counts(kernel) {
   flow.weight = params.allocated_bandwidth;
 }
 
@@ -36,7 +40,8 @@ void LogicalDevices::arrive(Message& message) {
   const Time now = kernel_.now();
   if (present_++ == 0) shares_.begin_anew();
   message.since = now;
-  ++device.waiting;
+  // Nobody delayed it while it had no requests: of that time a request is saved up.
+  if (device.waiting++ == 0 && device.next + device.spacing < now) device.begin_limit(now);
   device.level.change(now, +1);
   if (device.places && device.taken == *device.places) {
     device.outside.push(message);
@@ -61,11 +66,9 @@ void LogicalDevices::let_through(Device& device, Time now) {
   Message& message = device.queue.pop();
   shares_.serve(device.flow, message.size);
   if (!device.limit.rate().unlimited()) {
-    // What others delayed is made up, up to a request.
-    if (device.next + device.spacing < now) {
-      device.limit.restart();
-      device.next = now;
-    }
+    // What others delayed is made up for.
+    const Time most = std::max(device.window, device.spacing);
+    if (device.next + most < now) device.begin_limit(now - most);
     device.spacing = device.limit.advance(message.size);
     device.next += device.spacing;
   }

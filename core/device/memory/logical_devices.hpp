@@ -108,12 +108,18 @@ class LogicalDevices final : public EventHandler {
   struct Device final : public Waiter {
     Device(const LogicalDeviceParams& params, Kernel& kernel, const Component& device);
     const EventHandler& owner() const override { return component; }
+    /// What the limit saved up before is gone.
+    void begin_limit(Time at) {
+      limit.restart();
+      next = at;
+    }
 
     const Component& component;
     FairShare::Flow flow;
     RateMeter limit;
     Time next;     ///< the limit lets its next request go then
     Time spacing;  ///< from its last one to that, by the limit
+    Time window;   ///< what is made up for at most, of the time that others delay it
     std::optional<std::uint32_t> places;
     std::optional<NodeId> host;
     MessageQueue queue;    ///< with a place in it

@@ -232,6 +232,16 @@ def test_a_path_of_the_fabric_that_is_none_is_named_as_it_was_given(tmp_path: Pa
         cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=[wrong])
     assert "the path 'fabric.devices.gpu0.streems' matches nothing" in caught.value.problem
     assert caught.value.suggestion == "fabric.devices.gpu0.streams"
+    for given, place, nearest in (
+        ("links[9].delay=5ns", "'fabric' has no 'links[9]'", "fabric.links[0].delay"),
+        ("link[0].delay=5ns", "'fabric' has no 'link[0]'", "fabric.links[0].delay"),
+        ("run.sed=3", "'fabric.run' has no 'sed'", "fabric.run.seed"),
+    ):
+        wrong = Override.parse(f"fabric.{given}")
+        with pytest.raises(InputError) as caught:
+            cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=[wrong])
+        assert f"matches nothing: {place}" in caught.value.problem
+        assert caught.value.suggestion == nearest
     both = [Override.parse(f"fabric.devices.{name}=4") for name in ("gp.streams", "pol.capacity")]
     with pytest.raises(InputError) as caught:
         cx.kv.serve(serving(write_trace(tmp_path, prompts(1)), fabric=fabric()), overrides=both)

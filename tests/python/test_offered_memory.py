@@ -206,3 +206,51 @@ def test_extents_that_change_hands_have_each_frame_once() -> None:
     assert frames["h"] == set(range(8))
     assert len(frames["o"]) >= 7  # rows end with the first program
     assert frames["o"] <= set(range(8, 16))
+
+
+def missing(kind: str, policy: Spec, **work: Any) -> list[str]:
+    """The notes on memory that is not there, before the run as after it."""
+    spec = system(kind, policy, at_first=False, **work)
+    before, after = spec.check()["notes"], cx.run(spec).summary["notes"]
+    found = [note for note in after if "has no way to" in note]
+    assert found == [note for note in before if "has no way to" in note]
+    return found
+
+
+RANGE = {"base": 0, "size": "32KiB", "place": {"kind": "preferred", "nodes": ["b"]}}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"kind": "interleave", "nodes": ["a", "b"]},
+        {"kind": "bind", "nodes": ["a", "b"]},
+        {"kind": "preferred", "nodes": ["b"]},
+        {"kind": "ranges", "ranges": [RANGE], "otherwise": {"kind": "bind", "nodes": ["a"]}},
+    ],
+    ids=["interleave", "bind", "preferred", "ranges"],
+)
+@pytest.mark.parametrize("kind", ["virtual switch", "logical device", "extent"])
+def test_memory_that_is_named_and_not_there_is_told(kind: str, policy: Spec) -> None:
+    """All pages were on the other memory, and nothing said so."""
+    node = B_OF.get(kind, "b")
+    nothing = "when the run begins, and workload.h.addresses puts no pages there then"
+    assert missing(kind, policy) == [f"'h' has no way to, or no extent of its own of, {node} {nothing}"]
+
+
+def test_nothing_is_told_of_memory_that_nobody_names() -> None:
+    """What all nodes are, and how far each has room, a placement without names leaves to the system."""
+    for policy in ({"kind": "interleave"}, {"kind": "first-touch"}, {"kind": "bind", "nodes": ["a"]}):
+        assert missing("virtual switch", policy) == []
+    weighted = {"kind": "interleave", "nodes": ["a", "b"], "weights": [1, 0]}
+    assert missing("virtual switch", weighted) == []  # `b` has what `a` has no room for
+    there = cx.run(system("virtual switch", POLICIES["interleave"], at_first=True))
+    assert not [note for note in there.summary["notes"] if "has no way to" in note]
+
+
+def test_a_name_of_several_logical_devices_is_met_by_one_of_them() -> None:
+    whole = system("logical device", {"kind": "interleave", "nodes": ["a", "b"]}, at_first=True)
+    both = whole.set("address_map", [{"to": "b", "ld": 0}, {"to": "b", "ld": 1}, {"to": "a"}])
+    found = cx.run(both).summary
+    assert found["per_requester"]["h"]["pages"] == {"a": 8, "b ld 0": 8, "b ld 1": 0}
+    assert not [note for note in found["notes"] if "has no way to" in note]

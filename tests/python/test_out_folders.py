@@ -139,3 +139,26 @@ def test_a_file_in_the_place_of_a_folder_is_refused_before_any_work(
     assert done.code == 2
     assert "director" in done.err
     assert (tmp_path / "file").read_text() == "precious"
+
+
+MANY = {
+    "sweep": ("--set", "devices.host.queue=1,2"),
+    "find": ("--vary", "devices.host.queue=1..4", "--such-that", "bandwidth<1.5GB/s"),
+}
+"""Commands of many points."""
+
+
+@pytest.mark.parametrize("command", MANY)
+def test_a_directory_is_of_a_run_or_of_many_points(
+    command: str, inputs: Path, tmp_path: Path, cxloom: Call
+) -> None:
+    """Each wrote beside the other, and the page of the directory was that of the run."""
+    spec, points = inputs / "s.yaml", tmp_path / "points"
+    before = sorted((inputs / "r").rglob("*"))
+    done = cxloom(command, spec, *MANY[command], "--out", inputs / "r")
+    assert (done.code, "holds the results of a run, 'summary.json'" in done.err) == (2, True), done.err
+    assert sorted((inputs / "r").rglob("*")) == before
+    assert cxloom(command, spec, *MANY[command], "--out", points).code == 0
+    done = cxloom("run", spec, "--out", points)
+    assert (done.code, "holds a sweep, 'sweep.json'" in done.err) == (2, True), done.err
+    assert not (points / "summary.json").exists()

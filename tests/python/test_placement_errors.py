@@ -109,3 +109,26 @@ workload: {h: {addresses: first-touch, page: 2MiB, %s}}
         cx.run(cx.System.from_yaml(small % f"trace: {trace}"))
     assert error.value.found == "a page of 2MiB"
     assert error.value.allowed.startswith("a memory with room for one")
+
+
+LIMITED = {"kind": "preferred", "nodes": ["mld", "mem"], "limit": "512KiB"}
+
+
+@pytest.mark.parametrize("touched", ["before", "during"])
+@pytest.mark.parametrize(
+    "addresses",
+    [LIMITED, {"kind": "ranges", "ranges": [{"base": 0, "size": "1GiB", "place": LIMITED}]}],
+    ids=["preferred", "ranges"],
+)
+def test_a_footprint_beyond_a_limit_is_the_footprints_fault(addresses: object, touched: str) -> None:
+    """All memory is preferred, so that none is left to spill over to; each memory alone had room for the footprint."""
+    error = refusal(workload__h0__addresses=addresses, workload__h0__touched=touched)
+    assert error.path == "workload.h0.footprint"
+    assert error.problem.startswith("the footprint is larger than the memory that its pages may be in")
+    assert (error.found, error.allowed) == ("1MiB", "at most 512KiB in whole pages of 4KiB")
+
+
+def test_what_is_beyond_a_limit_spills_over_where_there_is_other_memory() -> None:
+    limited = LIMITED | {"nodes": ["mem"]}
+    found = cx.run(cx.System.from_yaml(SPEC).set("workload.h0.addresses", limited)).summary
+    assert dict(found["per_requester"]["h0"]["pages"]) == {"mld ld 0": 128, "mem": 128}

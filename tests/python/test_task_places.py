@@ -125,3 +125,17 @@ def test_a_host_without_an_extent_has_none_of_the_pool() -> None:
     spec["devices"]["pool"] = {"kind": "memory", "capacity": "2MiB", "dynamic_capacity": {}}
     with pytest.raises(InputError, match="no extent of its own of, pool"):
         reading(spec, ("host0", "4KiB", {"kind": "bind", "nodes": ["pool"]}))
+
+
+def test_memory_that_an_object_names_and_its_host_has_not_is_told_once() -> None:
+    """Both objects are in the own memory as a whole; the pool's other half, which is named with the pool, is none."""
+    spec = {**EXTENTS, "devices": dict(EXTENTS["devices"])}
+    spec["devices"]["pool"] = {"kind": "memory", "capacity": "2MiB", "dynamic_capacity": {}}
+    found = reading(spec, ("host0", "64KiB", INTERLEAVED), ("host0", "32KiB", INTERLEAVED)).summary
+    said = "'host0' has no way to, or no extent of its own of, pool when the run begins"
+    assert [note for note in found["notes"] if "no way to" in note] == [
+        f"{said}, and tasks.objects puts no pages there then"
+    ]
+    assert not [
+        note for note in reading(LOGICAL, ("host0", "64KiB", INTERLEAVED)).summary["notes"] if said in note
+    ]

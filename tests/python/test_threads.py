@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -254,8 +255,14 @@ def test_devices_on_one_switch_stay_on_one_thread() -> None:
     ],
 )
 def test_a_command_without_this_option_says_how_to_ask_for_threads(
-    words: list[str], allowed: str, tmp_path: Path, cxloom: Callable[..., Outcome]
+    words: list[str],
+    allowed: str,
+    tmp_path: Path,
+    cxloom: Callable[..., Outcome],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Also within another program that runs as `python -m`, whose name the command once took."""
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", "another")
     file = tmp_path / "chain.yaml"
     file.write_text(FABRIC)
     refused = cxloom(words[0], file, *words[1:], "--threads", "2")

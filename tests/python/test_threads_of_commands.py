@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from conftest import Outcome
 
 import cxloom as cx
+from cxloom.results.threads import lines_of_runs
+from cxloom.sweeping.work import NO_PROCESSORS
 
 SERVERS = """
 devices:
@@ -105,3 +108,39 @@ def test_epochs_say_that_they_have_one_thread(tmp_path: Path, cxloom: Callable[.
     one, three = (cxloom(*asked, f"run.threads={threads}").out for threads in (1, 3))
     assert "one thread" not in one
     assert three.endswith("one thread: rates are measured in short runs, which are not divided\n")
+
+
+def test_advice_says_how_its_runs_were_divided(tmp_path: Path, cxloom: Callable[..., Outcome]) -> None:
+    """Four placements are run, one at a time and with all processors, or side by side with a part of them each."""
+    file = tmp_path / "servers.yaml"
+    file.write_text(SERVERS)
+    asked = ["advise", file, "--set"]
+    assert "thread" not in cxloom(*asked, "run.threads=1").out
+    said = " ".join(cxloom(*asked, "run.threads=64").out.split())
+    assert re.search(r"4 runs, (1 thread|\d+ threads) each: .*; \d+% of the events side by side$", said), said
+
+
+def test_runs_that_are_played_side_by_side_are_told_in_one_line() -> None:
+    alone = {"events": 100, "threads": {"parts": 1, "reason": NO_PROCESSORS}}
+    halved = {"events": 300, "threads": {"parts": 2, "events_side_by_side": 200, "events_of_busiest": 110}}
+    assert lines_of_runs([{}, {"events": 9}]) == []
+    assert lines_of_runs([{}, alone]) == [f"one thread: {NO_PROCESSORS}"]
+    assert lines_of_runs([alone, alone]) == [f"2 runs, 1 thread each: {NO_PROCESSORS}"]
+    said = f"2 runs, 1 to 2 threads each: {NO_PROCESSORS}; 50% of the events side by side"
+    assert lines_of_runs([alone, halved]) == [said]
+
+
+def test_a_program_says_why_it_has_one_thread(tmp_path: Path, cxloom: Callable[..., Outcome]) -> None:
+    file = tmp_path / "servers.yaml"
+    file.write_text(SERVERS)
+    trace = tmp_path / "t.txt"
+    trace.write_text("".join(f"0x{64 * line:x} R 64\n" for line in range(1000)))
+    reason = "a program goes on while it is simulated"
+    asked = ["exec", "--system", file, "--host", "host0", "--replay", trace]
+    assert "one thread" not in cxloom(*asked).err
+    file.write_text(SERVERS.replace("run: {seed: 3}", "run: {seed: 3, threads: 3}"))
+    shown = cxloom(*asked, "--pages", "{kind: bind, nodes: [cxl0]}", "--out", tmp_path / "p.json")
+    assert shown.code == 0
+    assert shown.err.count(f"one thread: {reason}") == 1  # of both placements
+    systems = json.loads((tmp_path / "p.json").read_text())["systems"]
+    assert [each["cost"]["threads"] for each in systems] == [{"parts": 1, "reason": reason}] * 2

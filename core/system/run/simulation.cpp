@@ -74,7 +74,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   for (const auto& each : system_.components()) each->start();
   if (tasks_) tasks_->start([this] { tasks_over(); });
   notes_ = notes_on(system_);
-  if (tasks_) add_note(tasks_->note());
+  add_notes(workload_builder_.notes());
+  if (tasks_) add_notes(tasks_->notes());
   if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
@@ -274,10 +275,9 @@ void Simulation::finish() {
   state_ = State::kFinished;
   stop_reason_ =
       "finished: " + (stopping_rule_.met() ? stopping_rule_.reason() : "every request was answered");
-  for (std::string& note : notes_on_work(system_, {.cut_short = stopping_rule_.met(),
-                                                   .from_outside = !driven_.empty(),
-                                                   .timed_window = opener_ != nullptr}))
-    notes_.push_back(std::move(note));
+  add_notes(notes_on_work(system_, {.cut_short = stopping_rule_.met(),
+                                    .from_outside = !driven_.empty(),
+                                    .timed_window = opener_ != nullptr}));
   add_note(stopping_rule_.note());
 }
 

@@ -156,6 +156,9 @@ class Simulation final : private RequestObserver, private WholeRun {
   bool has_tasks_left() const;
   void conclude();
   void add_note(std::string note);
+  void add_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) add_note(note);
+  }
 
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;

@@ -91,6 +91,8 @@ void TaskObjects::place(const Registry& registry, const TaskObjectParams& params
       with_path("addresses", [&] { return registry.placements.make(params.addresses, context); });
   made->nodes_changed(view.has_memory);
   made->restart();
+  std::string note = note_on_missing_memory(host, "tasks.objects", view.nodes, view.has_memory, *made);
+  if (!note.empty() && std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
   try {
     objects_.emplace_back(params.name, params.size, page, *made, view.frames, pages_);
   } catch (const InputError& error) {

@@ -28,6 +28,8 @@ class TaskObjects {
   std::optional<std::uint32_t> find(const std::string& name) const;
   /// Their names, for messages.
   std::vector<std::string> names() const;
+  /// Sentences on memory that is not there for objects which are to be in it.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Nodes that an object may be in.
   std::size_t nodes(std::uint32_t number) const { return views_.at(host_of_[number]).nodes.size(); }
   /// The memories of such a node, by its place.
@@ -57,6 +59,7 @@ class TaskObjects {
   std::vector<PlacedObject> objects_;
   std::vector<std::string> host_of_;
   std::map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> notes_;  // each once
 };
 
 }  // namespace cxloom

@@ -317,10 +317,13 @@ void TaskPlayer::skip_time() {
   }
 }
 
-std::string TaskPlayer::note() const {
-  if (exact_ || remembering_.empty()) return {};
-  return (works_on_ ? "no time was passed over: " : "no time of transfers was passed over: ") + remembering_ +
-         " remembers what it has served, and lines that are not simulated would not be there";
+std::vector<std::string> TaskPlayer::notes() const {
+  std::vector<std::string> notes = objects_.notes();
+  if (exact_ || remembering_.empty()) return notes;
+  notes.push_back((works_on_ ? "no time was passed over: " : "no time of transfers was passed over: ") +
+                  remembering_ +
+                  " remembers what it has served, and lines that are not simulated would not be there");
+  return notes;
 }
 
 void TaskPlayer::arm() {

@@ -69,8 +69,9 @@ class TaskPlayer final : public EventHandler, private LaneObserver {
   /// Time that was not simulated, for its lines moved at rates that were known.
   Time skipped() const { return skipped_; }
   const RateSampler& sampler() const { return sampler_; }
-  /// Why every line was simulated although nobody asked for that; empty: it was not so.
-  std::string note() const;
+  /// Sentences on memory that objects are not in, and on why every line was simulated although nobody asked
+  /// for that.
+  std::vector<std::string> notes() const;
 
  private:
   struct Lane {

@@ -31,6 +31,13 @@ std::size_t place_among(std::vector<Frames>& all, const NumaNode& node) {
   return place;
 }
 
+/// Whether there is any part of each node.
+std::vector<bool> any_part(const std::vector<std::vector<bool>>& offers) {
+  std::vector<bool> any;
+  for (const std::vector<bool>& parts : offers) any.push_back(std::ranges::find(parts, true) != parts.end());
+  return any;
+}
+
 }  // namespace
 
 PlacedPrograms::PlacedPrograms(const Registry& registry, const Spec& spec, const System& system)
@@ -84,10 +91,8 @@ void PlacedPrograms::divide_memory(const Spec& spec, const PagesTouched& pages_o
   for (Placed* const placed : all) {
     PlacedProgram program;
     const std::vector<std::vector<bool>> offers = offered(*placed);
-    for (std::size_t i = 0; i < placed->nodes.size(); ++i) {
-      program.has_memory.push_back(std::ranges::find(offers[i], true) != offers[i].end());
-      program.nodes.push_back(place_among(frames, placed->nodes[i]));
-    }
+    program.has_memory = any_part(offers);
+    for (const NumaNode& node : placed->nodes) program.nodes.push_back(place_among(frames, node));
     with_path("workload." + placed->workload->device, [&] {
       placed->placement = make_placement(*placed, "addresses", placed->workload->params.addresses);
       if (all.size() > 1) program.pages = pages_of(*placed->workload);
@@ -171,12 +176,18 @@ std::unique_ptr<PagePlacement> PlacedPrograms::make_placement(const Placed& plac
 
 PagePlacement& PlacedPrograms::restarted(const Placed& placed, const std::vector<std::vector<bool>>& offers,
                                          bool ever) {
-  std::vector<bool> has_memory;
-  for (const std::vector<bool>& parts : offers)
-    has_memory.push_back(ever || std::ranges::find(parts, true) != parts.end());
-  placed.placement->nodes_changed(has_memory);
+  placed.placement->nodes_changed(ever ? std::vector<bool>(offers.size(), true) : any_part(offers));
   placed.placement->restart();
   return *placed.placement;
+}
+
+void PlacedPrograms::note_missing_memory(const Placed& placed, const char* key,
+                                         const PagePlacement& placement,
+                                         const std::vector<std::vector<bool>>& offers) {
+  const std::string& device = placed.workload->device;
+  std::string note = note_on_missing_memory(device, "workload." + device + "." + key, placed.nodes,
+                                            any_part(offers), placement);
+  if (!note.empty()) notes_.push_back(std::move(note));
 }
 
 void PlacedPrograms::memory_changed() {
@@ -204,9 +215,10 @@ void PlacedPrograms::check_pages(const std::string& device, const std::vector<Ad
     program.nodes.push_back(free.size());
     free.push_back(frames);
   }
-  // No node can be full before the last page, whatever the placement does.
+  // No node can be full before the last page, wherever the placement puts them.
   const std::uint64_t count = count_of(pages);
-  if (std::ranges::all_of(free, [&](std::uint64_t frames) { return frames >= count; })) return;
+  const bool room = std::ranges::all_of(free, [&](std::uint64_t frames) { return frames >= count; });
+  if (room && placed.placement->sure_of() >= count) return;
   program.placement = &restarted(placed, offers, later);
   program.pages = pages;
   const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
@@ -270,11 +282,13 @@ void PlacedPrograms::place(const Spec::Workload& workload, const PageRuns& touch
   }
   const std::optional<KindSpec>& tables = workload.params.page_tables;
   const std::vector<std::vector<bool>> offers = offered(placed);
-  restarted(placed, offers);
-  auto stream = std::make_unique<PlacedStream>(
-      std::move(work.stream), std::move(placed.placement),
-      ProgramMemory(placed.frames, placed.spare, changes_), std::move(names), page_, division_,
-      work.name + ".addresses", tables ? make_placement(placed, "page_tables", *tables) : nullptr);
+  note_missing_memory(placed, "addresses", restarted(placed, offers), offers);
+  auto in_tables = tables ? make_placement(placed, "page_tables", *tables) : nullptr;
+  if (in_tables) note_missing_memory(placed, "page_tables", *in_tables, offers);
+  auto stream =
+      std::make_unique<PlacedStream>(std::move(work.stream), std::move(placed.placement),
+                                     ProgramMemory(placed.frames, placed.spare, changes_), std::move(names),
+                                     page_, division_, work.name + ".addresses", std::move(in_tables));
   stream->order_nodes(nearest_first(placed.nodes));
   stream->offer(offers);
   stream->touch(touched);

@@ -43,6 +43,8 @@ class PlacedPrograms {
   /// Places the pages of a program's work, the `touched` ones before it runs, and moves them if it says how.
   /// Throws InputError with the path below the workload's device.
   void place(const Spec::Workload& workload, const PageRuns& touched, Work& work);
+  /// Sentences on memory that placements name and that is not there, of what was placed so far.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Ways or extents have changed: they find other memory from now on.
   void memory_changed();
 
@@ -71,6 +73,9 @@ class PlacedPrograms {
   std::shared_ptr<Tiering> make_tiering(const Placed& placed) const;
   /// Shows a policy that knows the future what comes.
   void foresee(const Spec::Workload& workload, Tiering& tiering, Work& work) const;
+  /// Notes whether this placement of it, at a key, wants pages in memory that it has not.
+  void note_missing_memory(const Placed& placed, const char* key, const PagePlacement& placement,
+                           const std::vector<std::vector<bool>>& offers);
   /// Which parts of its nodes it has now.
   std::vector<std::vector<bool>> offered(const Placed& placed) const {
     return nodes_.offered(placed.workload->device, placed.nodes, page_);
@@ -87,6 +92,7 @@ class PlacedPrograms {
   FrameLayout layout_ = FrameLayout::kScattered;
   std::map<std::string, Placed> placed_;  // by device
   Division division_;
+  std::vector<std::string> notes_;
   bool changes_ = false;  // memory may come and go for programs
 };
 

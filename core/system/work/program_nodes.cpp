@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/error.hpp"
 #include "component/component.hpp"
 #include "interconnect/topology/topology.hpp"
 #include "system/model/offered_memory.hpp"
 #include "system/model/system.hpp"
 #include "system/spec/event_params.hpp"
+#include "workload/placement/page_placement.hpp"
 
 namespace cxloom {
 
@@ -50,6 +52,22 @@ Time time_between(const System& system, NodeId from, NodeId to) {
 }
 
 }  // namespace
+
+std::string note_on_missing_memory(const std::string& device, const std::string& path,
+                                   const std::vector<NumaNode>& nodes, const std::vector<bool>& has_memory,
+                                   const PagePlacement& placement) {
+  std::vector<std::string> missing;
+  for (const std::vector<std::size_t>& of_name : placement.named()) {
+    if (std::ranges::any_of(of_name, [&](std::size_t node) { return has_memory[node]; })) continue;
+    for (const std::size_t node : of_name) {
+      if (std::ranges::find(missing, nodes[node].name()) == missing.end())
+        missing.push_back(nodes[node].name());
+    }
+  }
+  if (missing.empty()) return {};
+  return "'" + device + "' has no way to, or no extent of its own of, " + list_names(missing) +
+         " when the run begins, and " + path + " puts no pages there then";
+}
 
 std::vector<NumaNode> ProgramNodes::of(const std::string& device, Bytes page) const {
   const NodeId from = system_.component(device).id();

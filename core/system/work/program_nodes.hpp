@@ -10,8 +10,15 @@
 
 namespace cxloom {
 
+class PagePlacement;
 class System;
 struct EventParams;
+
+/// A sentence on the nodes that a placement of a device's pages, written at `path`, names and that have no
+/// memory for the device when the run begins; empty: all have, or others of the same name.
+std::string note_on_missing_memory(const std::string& device, const std::string& path,
+                                   const std::vector<NumaNode>& nodes, const std::vector<bool>& has_memory,
+                                   const PagePlacement& placement);
 
 class ProgramNodes {
  public:

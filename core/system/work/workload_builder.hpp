@@ -46,6 +46,8 @@ class WorkloadBuilder {
   /// does.
   std::vector<PhasedStream::Phase> phases_of(const Spec::Workload& workload,
                                              std::optional<std::uint32_t> thread = {}) const;
+  /// Sentences on the work that was made so far.
+  const std::vector<std::string>& notes() const { return programs_.notes(); }
   /// Ways or extents have changed: programs whose pages are placed find other memory from now on.
   void memory_changed() { programs_.memory_changed(); }
 

@@ -24,6 +24,8 @@ class CheckedPlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override { placement_->nodes_changed(has_memory); }
   void restart() override { placement_->restart(); }
+  std::vector<std::vector<std::size_t>> named() const override { return placement_->named(); }
+  std::uint64_t sure_of() const override { return placement_->sure_of(); }
   bool is_explicit(std::uint64_t page) const override { return placement_->is_explicit(page); }
 
  private:

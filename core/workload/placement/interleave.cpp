@@ -73,6 +73,12 @@ InterleavePlacement::InterleavePlacement(const Params& params, const PlacementCo
     round_ += weight;
   }
   shares_ = all_;
+  for (std::vector<std::size_t>& of_name : nodes_of_each(context.nodes, params.nodes)) {
+    std::erase_if(of_name, [&](std::size_t node) {  // a weight of 0 asks for no pages
+      return std::ranges::find(all_, node, &NodeTurn::node) == all_.end();
+    });
+    if (!of_name.empty()) named_.push_back(std::move(of_name));
+  }
 }
 
 // A node without memory is none to Linux: the others have its turns.

@@ -27,6 +27,7 @@ class InterleavePlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override { touched_ = 0; }
+  std::vector<std::vector<std::size_t>> named() const override { return named_; }
   bool is_explicit(std::uint64_t /*page*/) const override { return true; }
 
  private:
@@ -36,8 +37,9 @@ class InterleavePlacement final : public PagePlacement {
     std::vector<std::size_t> fallback;  ///< the others, nearest first
   };
 
-  std::vector<NodeTurn> all_;           // turns of ranges of pages
-  std::vector<NodeTurn> shares_;        // turns of nodes that have memory
+  std::vector<NodeTurn> all_;     // turns of ranges of pages
+  std::vector<NodeTurn> shares_;  // turns of nodes that have memory
+  std::vector<std::vector<std::size_t>> named_;
   std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
   std::uint64_t round_ = 0;             // pages
   By by_;

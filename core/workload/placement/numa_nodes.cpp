@@ -182,4 +182,11 @@ std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std:
   return places;
 }
 
+std::vector<std::vector<std::size_t>> nodes_of_each(std::span<const NumaNode> nodes,
+                                                    const std::vector<std::string>& names) {
+  std::vector<std::vector<std::size_t>> each;
+  for (const std::string& name : names) each.push_back(nodes_named(nodes, {name}));
+  return each;
+}
+
 }  // namespace cxloom

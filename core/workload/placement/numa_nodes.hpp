@@ -72,5 +72,8 @@ void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& n
 /// with the reason if it is one of `others`.
 std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names,
                                      std::span<const MemoryOfOther> others = {});
+/// The places of the nodes of each of these names, which are names of nodes.
+std::vector<std::vector<std::size_t>> nodes_of_each(std::span<const NumaNode> nodes,
+                                                    const std::vector<std::string>& names);
 
 }  // namespace cxloom

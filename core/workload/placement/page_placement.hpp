@@ -51,6 +51,11 @@ class PagePlacement {
   /// As if it had placed nothing yet: memory is divided among programs by what it says, and then the pages
   /// are placed. A kind whose answers depend on earlier ones forgets these.
   virtual void restart() {}
+  /// The nodes of each name that it was given, by their places. It is told where none of a name's has memory.
+  virtual std::vector<std::vector<std::size_t>> named() const { return {}; }
+  /// So many pages have a place as long as every node has room, whichever they are. One that knows of nothing
+  /// but the nodes' room says no number.
+  virtual std::uint64_t sure_of() const { return ~std::uint64_t{0}; }
   /// The program gave the area of the page a policy of its own (set_mempolicy, mbind), which others respect.
   virtual bool is_explicit(std::uint64_t /*page*/) const { return false; }
 };

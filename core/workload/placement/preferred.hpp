@@ -37,6 +37,7 @@ class PreferredPlacement final : public PagePlacement {
     if (others_.empty()) return;
     std::vector<std::size_t> wanted{others_.front()};
     if (!params.nodes.empty()) wanted = nodes_named(context.nodes, params.nodes, context.others);
+    named_ = nodes_of_each(context.nodes, params.nodes);
     const auto is_wanted = [&](std::size_t node) { return std::ranges::find(wanted, node) != wanted.end(); };
     std::ranges::copy_if(others_, std::back_inserter(preferred_), is_wanted);
     std::erase_if(others_, is_wanted);
@@ -52,10 +53,13 @@ class PreferredPlacement final : public PagePlacement {
     return first_with_room(others_, count, free);
   }
   void restart() override { left_ = limit_; }
+  std::vector<std::vector<std::size_t>> named() const override { return named_; }
+  std::uint64_t sure_of() const override { return others_.empty() ? limit_ : ~std::uint64_t{0}; }
   bool is_explicit(std::uint64_t /*page*/) const override { return names_nodes_; }
 
  private:
   bool names_nodes_;
+  std::vector<std::vector<std::size_t>> named_;
   std::vector<std::size_t> preferred_;
   std::vector<std::size_t> others_;
   std::uint64_t limit_;  // pages

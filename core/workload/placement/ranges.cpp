@@ -118,6 +118,20 @@ void RangesPlacement::restart() {
   otherwise_->restart();
 }
 
+std::vector<std::vector<std::size_t>> RangesPlacement::named() const {
+  std::vector<std::vector<std::size_t>> named = otherwise_->named();
+  for (const Pages& range : ranges_) {
+    for (std::vector<std::size_t>& nodes : range.placement->named()) named.push_back(std::move(nodes));
+  }
+  return named;
+}
+
+std::uint64_t RangesPlacement::sure_of() const {
+  std::uint64_t least = otherwise_->sure_of();
+  for (const Pages& range : ranges_) least = std::min(least, range.placement->sure_of());
+  return least;
+}
+
 bool RangesPlacement::is_explicit(std::uint64_t page) const {
   const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);
   const bool in_range = next != ranges_.begin() && page < std::prev(next)->end;

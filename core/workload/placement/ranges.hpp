@@ -34,6 +34,9 @@ class RangesPlacement final : public PagePlacement {
                               std::span<const std::uint64_t> free) override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override;
+  std::vector<std::vector<std::size_t>> named() const override;
+  /// All of them may be in one range.
+  std::uint64_t sure_of() const override;
   /// As the placement of its range is.
   bool is_explicit(std::uint64_t page) const override;
 

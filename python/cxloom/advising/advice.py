@@ -18,6 +18,7 @@ from cxloom.base.filenames import file_name
 from cxloom.display.numbers import significant
 from cxloom.measure.bench import Bench
 from cxloom.results.caveats import error_sentence, why_no_length
+from cxloom.results.threads import lines_of_runs
 from cxloom.spec.names import listed
 from cxloom.spec.override import Override
 from cxloom.spec.parts import part_of
@@ -74,6 +75,8 @@ class Advice:
     """The placement of each requester's pages, as its `addresses` say it."""
     spec: Mapping[str, Any] = field(default_factory=dict, repr=False)
     notes: Sequence[str] = ()
+    threads: Sequence[str] = ()
+    """A line on how the runs were divided among threads, if they were to be."""
 
     def gain(self, outcome: Outcome) -> float:
         """What a placement gains over first touch, as a share."""
@@ -295,8 +298,8 @@ def advise(
     placed = system.resolve(
         [*overrides, *(Override.of(f"workload.{name}.addresses", value) for name, value in place.items())]
     )
-    title = str(spec.get("name", "system"))
-    return Advice(title, nodes, objects, outcomes, best, place, placed.plain(), notes)
+    title, threads = str(spec.get("name", "system")), lines_of_runs([found.cost for found in played])
+    return Advice(title, nodes, objects, outcomes, best, place, placed.plain(), notes, threads)
 
 
 def _placed_and_beside(resolved: Resolved) -> tuple[dict[str, Mapping[str, Any]], list[str]]:

@@ -74,7 +74,7 @@ def advise_recorded(
     best = proposed(outcomes)
     title = str(resolved.plain().get("name", "system"))
     place: Mapping[str, Any] = {name: addresses_of(name, best.proposal, nodes)}
-    return Advice(title, nodes, objects, outcomes, best, place, {}, notes)
+    return Advice(title, nodes, objects, outcomes, best, place, {}, notes, others.threads_lines)
 
 
 def _without_option(note: str) -> str:

@@ -102,3 +102,5 @@ def advise(
         console.print(Text(found.recipe), soft_wrap=True)  # lines to be copied
         for note in folded(found.notes):
             console.print(Text(f"\nnote: {note}", style="dim"))
+        for line in found.threads:
+            console.print(Text(f"\n{line}", style="dim"))

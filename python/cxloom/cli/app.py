@@ -134,7 +134,8 @@ def _common(
 def command(out: Output) -> int:
     """Runs the command of `sys.argv`, which prints on `out`; gives its exit code."""
     try:
-        code = app(standalone_mode=False)
+        # Typer takes the name of the process, which may be any program that calls this.
+        code = app(prog_name="cxloom", standalone_mode=False)
         out.flush()
     except (CxloomError, MemoryError, UnwritableError, _UsageError) as error:
         return _failed(error, out)

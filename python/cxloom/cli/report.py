@@ -116,7 +116,7 @@ def _of_directory(folder: Path) -> Pages:
     from cxloom.report.plan_directory import OUTCOME as PLAN
     from cxloom.report.plan_directory import of_plan
     from cxloom.report.study_outcome import OUTCOME
-    from cxloom.sweeping.manifest import MANIFEST
+    from cxloom.results.outdir import MANIFEST
 
     for name, found in ((SUMMARY, of_run), (OUTCOME, of_study), (PLAN, of_plan), (MANIFEST, of_sweep)):
         if (folder / name).exists():
@@ -177,8 +177,8 @@ def _of_own_name(name: str) -> Pages | None:
 def _swept(name: str) -> Path | None:
     """Where a sweep of a spec is, if it is where a sweep goes by itself."""
     from cxloom.cli.sweep import FOLDER
+    from cxloom.results.outdir import MANIFEST
     from cxloom.spec import presets
-    from cxloom.sweeping.manifest import MANIFEST
 
     folder = FOLDER / (name if name in presets.names() else Path(name).stem)
     return folder if (folder / MANIFEST).exists() else None

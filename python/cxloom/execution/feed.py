@@ -13,12 +13,15 @@ from cxloom.execution.objects import ByRule
 from cxloom.execution.placed_program import PlacedProgram
 from cxloom.execution.result import Execution
 from cxloom.execution.sampling import Sampler
+from cxloom.results.threads import OF_PROGRAM, in_one_thread
 from cxloom.system.simulation import errors_placed
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.objects import Directory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from cxloom.base.summary import Summary
 
 Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
 """Some accesses, as the core or NumPy has them."""
@@ -165,8 +168,17 @@ def play(
         reached[number].append((made["time_ns"], made["completed"]))
     return tuple(
         (
-            Execution(each.name, simulation.summary(), each.host, each.pages, progress=tuple(points)),
+            Execution(each.name, _summary(simulation, each), each.host, each.pages, progress=tuple(points)),
             [] if sampler is None else simulation.batch_times(each.host),
         )
         for each, simulation, points in zip(placed, simulations, reached, strict=True)
     )
+
+
+def _summary(simulation: _core.Simulation, placed: PlacedProgram) -> Summary:
+    """The results of a simulation, and why it had one thread if its spec asks for more."""
+    summary: Summary = simulation.summary()
+    cost = in_one_thread(placed.resolved.threads(), OF_PROGRAM)
+    if cost:
+        summary["cost"] = cost
+    return summary

@@ -10,6 +10,7 @@ from cxloom.base.errors import InputError
 from cxloom.execution.objects import ObjectUse
 from cxloom.execution.sampling import Interval
 from cxloom.results.caveats import error_sentence
+from cxloom.results.threads import threads_lines
 from cxloom.trace.source import Ended
 from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
@@ -258,6 +259,15 @@ class ExecutionResult:
         """Systems that answered accesses of the program without data, and how many: its time there means nothing."""
         found = {each.system: error_sentence(each.summary) for each in self.executions}
         return {system: said for system, said in found.items() if said is not None}
+
+    @property
+    def threads_lines(self) -> list[str]:
+        """A line on the threads that its simulations were to have; none if they were not."""
+        return list(
+            dict.fromkeys(
+                line for each in self.executions for line in threads_lines(each.summary.get("cost", {}))
+            )
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""

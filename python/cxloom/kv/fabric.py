@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from cxloom.base.errors import InputError
@@ -12,6 +13,9 @@ from cxloom.spec.reader import read_named
 from cxloom.spec.resolve import resolve
 
 _PREFIX = "fabric."
+_ALL = "a spec"
+_HAS_NO = re.compile(r"(matches nothing: )'([^']*)' has no")
+"""Where a path went wrong, in the words of `cxloom.spec.paths`; at the top that is `_ALL`."""
 
 
 def split(overrides: Sequence[Override]) -> tuple[list[Override], list[Override]]:
@@ -56,6 +60,8 @@ def _resolved(top: Node, overrides: Sequence[Override]) -> Node:
             for path in (f"'{override.path}'" for override in overrides):
                 if path in each.problem:
                     each.problem = each.problem.replace(path, f"'{_PREFIX}{path[1:]}")
+                    each.problem = _HAS_NO.sub(rf"\1'{_PREFIX}\2' has no", each.problem)
+                    each.problem = each.problem.replace(f"{_ALL} has no", f"'{_PREFIX[:-1]}' has no")
                     if each.suggestion:
                         each.suggestion = f"{_PREFIX}{each.suggestion}"
         raise

@@ -109,6 +109,8 @@ def show(result: ExecutionResult, console: Console) -> None:
     )
     if result.translation is not None:
         console.print(result.translation.text(result.instructions), style="dim")
+    for line in result.threads_lines:
+        console.print(line, style="dim")
     for note in folded(result.notes):
         console.print(f"note: {note}", style="dim")
 

@@ -27,6 +27,8 @@ FILES = {
     "protocol": "protocol.parquet",
 }
 """The tables, by the key of `outputs` that asks for each; `--log` asks for that of the protocol."""
+MANIFEST = "sweep.json"
+"""The file that says that a directory is of a sweep, or of what else runs many points."""
 NAMES = (SPEC, *FILES.values(), SUMMARY)
 """The files of a result, in the order in which they take their names."""
 
@@ -103,6 +105,13 @@ class OutputDirectory:
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
                 "not a directory", allowed="a directory for results", file=self.path, path="--out"
+            )
+        if (self.path / MANIFEST).exists():
+            raise InputError(
+                f"the directory holds a sweep, '{MANIFEST}', and a directory is about one thing",
+                allowed="an empty or new directory, or one of an earlier run",
+                file=self.path,
+                path="--out",
             )
         present = [name for name in NAMES if (self.path / name).exists()]
         # A summary is complete from the instant on at which the first file is named, be it not called so yet.

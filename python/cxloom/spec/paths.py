@@ -134,6 +134,7 @@ class _Search:
         self.segments = segments
         self.deepest = -1
         self.at = ""
+        self.node: Node | None = None  # at that place
         self.candidates: list[str] = []
 
     def walk(self, node: Node | None, path: Path, depth: int) -> Iterator[Path]:
@@ -201,7 +202,7 @@ class _Search:
         self.candidates = list(dict.fromkeys([*keys, *unwritten]))
         if path == () and self.segments[0].startswith(("links[", "address_map[")):
             self.candidates = self._entries(self.segments[0].partition("[")[0])
-        self.deepest, self.at = depth, to_text(path)
+        self.deepest, self.at, self.node = depth, to_text(path), node
 
     def _entries(self, name: str) -> list[str]:
         items = self.root.get(name)
@@ -210,9 +211,16 @@ class _Search:
             count = len(self.link_groups)
         return [f"{name}[{i}]" for i in range(min(count, NAMES))]
 
+    def _with_indices(self, near: str, segment: str) -> str:
+        """The nearest key with the indices of what was written, if it is a list."""
+        indexed = _SEGMENT.fullmatch(segment)
+        below = None if self.node is None else self.node.get(near)
+        is_list = below is not None and isinstance(below.value, list)
+        return f"{near}{indexed['indices']}" if indexed and is_list else near
+
     def error(self, text: str) -> InputError:
         segment = self.segments[self.deepest]
-        near = nearest(segment, self.candidates)
+        near = self._with_indices(nearest(segment, self.candidates), segment)
         fixed = (
             ".".join([*self.segments[: self.deepest], near, *self.segments[self.deepest + 1 :]])
             if near

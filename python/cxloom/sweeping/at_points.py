@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cxloom.sweeping import rows
@@ -30,6 +31,8 @@ class Played(NamedTuple):
     """The status as `SweepResult.statuses` has it: "refused" for a wrong input."""
     error: str
     """Why it has none."""
+    cost: Mapping[str, Any] = MappingProxyType({})
+    """The cost of the run, as `cxloom run` has it; nothing if it has no summary."""
 
 
 def unwatched(_schedule: Schedule) -> None:
@@ -53,6 +56,11 @@ def summaries_at(
         engine.carry_out(Sweep(template), Supervisor(jobs), watch=watch)
         result = SweepResult(engine)
         return [
-            Played(result.summary(index) if status == "finished" else None, status, error or status)
+            Played(
+                result.summary(index) if status == "finished" else None,
+                status,
+                error or status,
+                result.cost(index),
+            )
             for index, (status, error) in enumerate(zip(result.statuses, result.errors, strict=True))
         ]

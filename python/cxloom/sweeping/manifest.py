@@ -14,11 +14,10 @@ from typing import Any
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import text_of
 from cxloom.base.temporary import written_whole
+from cxloom.results.outdir import MANIFEST, SUMMARY, is_stored
 from cxloom.sweeping.identity import SCHEMA, Identity
 from cxloom.sweeping.plan import Point
 from cxloom.sweeping.store import FOLDER
-
-MANIFEST = "sweep.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +95,13 @@ def refuse_foreign(directory: Path, names: Sequence[str]) -> None:
     """Raises InputError for a directory that holds something else under a name that a sweep would give its files."""
     if directory.exists() and not directory.is_dir():
         raise InputError("not a directory", allowed="a directory for results", file=directory, path="--out")
+    if is_stored(str(directory)):
+        raise InputError(
+            f"the directory holds the results of a run, '{SUMMARY}', and a directory is about one thing",
+            allowed="an empty or new directory, or one of an earlier sweep",
+            file=directory,
+            path="--out",
+        )
     present = [name for name in (*names, MANIFEST, FOLDER) if (directory / name).exists()]
     if not present:
         return

@@ -64,6 +64,12 @@ class SweepResult:
         summary: Summary | None = None if record is None else frozen(record.summary)
         return summary
 
+    def cost(self, index: int) -> Mapping[str, Any]:
+        """The cost of the run of a point that has a summary, as `cxloom run --json` has it; nothing of others."""
+        key = self._points[index].key
+        record = self._engine.record(key) if key is not None else None
+        return {} if record is None or record.cost is None else frozen(record.cost)
+
     def frame(self) -> pl.DataFrame:
         """A row for each point: what is set, key, status, error, and its measures by their dotted paths."""
         return _frame(self._columns)

@@ -184,3 +184,26 @@ def test_a_pool_is_planned_and_has_a_page(cxloom: Call) -> None:
     idle = {each["design"]: (each["latency"] or {}).get("idle_ns") for each in found["designs"]}
     assert idle["direct"] < idle["switch"]
     assert Path("rack/report.html").stat().st_size < 1_500_000
+
+
+def test_a_memory_is_pulled_out_once_its_pages_have_left(cxloom: Call) -> None:
+    """Both events happen: the run once ended before the first of them, and said so in its notes alone."""
+    (outcome,) = done(cxloom, "A memory is taken out while programs run", "--json")
+    found = json.loads(outcome.out)
+    assert set(found["events"]) == {"400us fail device cxl"}
+    ((_, removal),) = found["removals"].items()
+    assert removal["pages_left"] == 0
+    assert 0 < removal["took_ns"] < 300_000  # before it was pulled out
+    assert removal["moved_bytes"] == 1 << 20
+    assert found["errors"]["requests"] == 0
+
+
+@pytest.mark.parametrize(
+    "heading", [each for each in HEADINGS if "run" in [words[0] for words in commands(each)]]
+)
+def test_whatever_a_recipe_has_happen_happens(heading: str, cxloom: Call) -> None:
+    for words in commands(heading):
+        if words[0] == "run":
+            outcome = cxloom(*words)
+            assert outcome.code == 0
+            assert "the run ended before" not in outcome.out

@@ -13,12 +13,20 @@ MEDIA = 50.0
 FLIGHT = 20.0  # 2 ports of 10 ns
 
 
-def played(link: Spec, places: int, reads: float, *, cache: Spec | None = None, **work: Any) -> Run:
+def played(
+    link: Spec,
+    places: int | None,
+    reads: float,
+    *,
+    cache: Spec | None = None,
+    warmup: int = 2000,
+    **work: Any,
+) -> Run:
     """A device that uses the memory of a host, with more in flight than its home agent has places."""
     agent = {
         "lookup_time": f"{LOOKUP:g}ns",
-        "transactions": places,
         "filter": {"entries": 1 << 20, "ways": 16},
+        **({} if places is None else {"transactions": places}),
     }
     media = {"kind": "fixed", "latency": f"{MEDIA:g}ns"}
     memory = {"capacity": "1GiB", "controller_time": "0ns", "media": media}
@@ -31,7 +39,7 @@ def played(link: Spec, places: int, reads: float, *, cache: Spec | None = None, 
             "links": [{"between": ["host", "dev"], "port_delay": "10ns", **link}],
             "address_map": [{"to": ["host"], "coherence": "hdm-h"}],
             "workload": {"dev": {"pattern": "random", "reads": reads, "footprint": "32MiB", **work}},
-            "run": {"warmup": 2000},
+            "run": {"warmup": warmup},
         }
     )
 
@@ -56,3 +64,17 @@ def test_what_is_done_has_passed_the_link() -> None:
     data = way["flits"]["messages_by_class"]["D2H Data"]
     assert way["utilization"] == pytest.approx(1.0, abs=0.01)
     assert data == pytest.approx(outcome.summary["requests"], abs=2 * 128)
+
+
+def test_without_places_calls_for_data_are_bounded_by_their_identities() -> None:
+    """Requests pass data that wait: classes take turns. UQIDs have 12 bits: 4096 calls at most are open.
+
+    Once so many data wait, no more is done than the link carries.
+    """
+    outcome = played({"phy": "pcie5-x4", "flit": "256B"}, None, reads=0.0, requests=20_000, warmup=40_000)
+    way = outcome.directions()["dev->host"]
+    assert way["utilization"] == pytest.approx(1.0, abs=0.01)
+    data = way["flits"]["messages_by_class"]["D2H Data"]
+    assert data == pytest.approx(outcome.summary["requests"], rel=0.005)
+    assert 4000 < way["queue_max"] <= 4096 + 512
+    assert outcome.segment("home_queue") > 0

@@ -95,9 +95,7 @@ bool HomeAgent::take_notice(Transaction& transaction) {
                      filter().state(slot) == FilterState::kExclusive;
   drop_owner(transaction.line, peer);
   if (request.opcode == Opcode::kDirtyEvict && owner) {
-    request.completion = &pull_for(transaction, request).message;
-    transaction.request = nullptr;
-    complete(request, Opcode::kGoWritePull);
+    if (!waits_to_pull(transaction)) pull_line(transaction);
   } else {
     close(transaction);
     // If no snoop has taken the data, the sender was presumed dead, and they are lost.
@@ -147,7 +145,7 @@ void HomeAgent::response(Message& message) {
 void HomeAgent::data(Message& message) {
   if (HomePull* const pull = pulls_.of(message)) {
     if (pull->transaction) pulled(*pull);
-    return pulls_.give_back(*pull);
+    return end_pull(*pull);
   }
   Snoop& answered = snoop(message.tag);
   if (!answered.transaction) [[unlikely]]
@@ -223,23 +221,48 @@ HomePull& HomeAgent::pull_for(Transaction& transaction, const Message& request) 
   return pull;
 }
 
+// The data of a whole line are called for with the answer to who writes it.
+void HomeAgent::pull_line(Transaction& transaction) {
+  Message& request = *transaction.request;
+  request.completion = &pull_for(transaction, request).message;
+  transaction.request = nullptr;
+  complete(request, Opcode::kGoWritePull);
+}
+
+// Whether the data of a request cannot be called for yet.
+bool HomeAgent::waits_to_pull(Transaction& transaction) {
+  if (!pulls_.full()) [[likely]]
+    return false;
+  want_pull_.push_back(&transaction);
+  return true;
+}
+
+void HomeAgent::end_pull(HomePull& pull) {
+  pulls_.give_back(pull);
+  if (want_pull_.empty()) [[likely]]
+    return;
+  Transaction& next = *want_pull_.front();
+  want_pull_.pop_front();
+  next.request->charge(Segment::kHomeQueue, now());
+  next.request->opcode == Opcode::kDirtyEvict ? pull_line(next) : serve(next);
+}
+
 // Data that a snoop has brought go to the reader at once, and then to
 // memory. Memory is read when all snoops are answered, never on speculation.
 void HomeAgent::serve(Transaction& transaction) {
   Message& request = *transaction.request;
   switch (request.opcode) {
     case Opcode::kItoMWr:  // of the whole line: what a snoop has brought is overwritten
+      if (waits_to_pull(transaction)) return;
       grant(transaction, false);
-      request.completion = &pull_for(transaction, request).message;
-      transaction.request = nullptr;
-      complete(request, Opcode::kGoWritePull);
-      return;
+      return pull_line(transaction);
     case Opcode::kWrInv:
     case Opcode::kAtomic: {
       if (transaction.owed) {  // a part of the line goes on top of it
         write_line(transaction, request, request.account);
         return;
       }
+      if (waits_to_pull(transaction)) return;
       HomePull& pull = pull_for(transaction, request);
       if (request.account) {
         pull.account.open(request.account->mark());
@@ -291,7 +314,7 @@ void HomeAgent::note_losses(const MemoryAccess& access, const Message& answer) {
 // A request whose data were called for was answered before, or ends now with an error.
 void HomeAgent::pull_lost(Message& message) {
   HomePull& pull = *pulls_.of(message);
-  if (!pull.transaction) return pulls_.give_back(pull);
+  if (!pull.transaction) return end_pull(pull);
   Transaction& transaction = *pull.transaction;
   message.charge(Segment::kRetry, now());
   if (Message* const request = transaction.request) {
@@ -302,7 +325,7 @@ void HomeAgent::pull_lost(Message& message) {
     losses()->poison(transaction.line);
   }
   const bool kept_place = !transaction.request;
-  pulls_.give_back(pull);
+  end_pull(pull);
   close(transaction);
   if (kept_place) leave_place();
 }
@@ -320,6 +343,10 @@ void HomeAgent::failed() {
     const bool writes = !transaction.request && !transaction.evicts_for && transaction.snoops_left == 0;
     if (transaction.owed || writes) poison_if_kept(transaction.line);
   });
+  for (const Transaction* const each : want_pull_) {  // its cache has given the line up
+    if (each->request->opcode == Opcode::kDirtyEvict) poison_if_kept(each->line);
+  }
+  want_pull_.clear();
   pulls_.abandon();
   DirectoryAgent::failed();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 
 #include "coherence/home/pulls.hpp"
 #include "coherence/home/recalling_agent.hpp"
@@ -60,6 +61,9 @@ class HomeAgent final : public RecallingAgent {
   void part_of_answer(Snoop& snoop, const Message& message, bool last);
   void pulled(HomePull& pull);
   HomePull& pull_for(Transaction& transaction, const Message& request);
+  bool waits_to_pull(Transaction& transaction);
+  void pull_line(Transaction& transaction);
+  void end_pull(HomePull& pull);
   void poison_if_kept(LineAddress line);
   static void refuse(Message& request);
   void all_is_here(const Transaction& transaction);
@@ -70,6 +74,7 @@ class HomeAgent final : public RecallingAgent {
   Agent*
       cache_;  // takes what devices ask of the host for their own memory (HDM-D); null: the host has no cache
   HomePulls pulls_;
+  std::deque<Transaction*> want_pull_;  // for which none is left, in the order in which they came
 };
 
 }  // namespace cxloom

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import zlib
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from cxloom.base.errors import InputError, reason_of
 from cxloom.tasks.chakra.wire import BYTES, Field, WireError, fields, messages
 
+_ALLOWED = "an execution trace of Chakra (.et): messages of its protobuf"
 Attribute = bool | int | float | str
 
 
@@ -80,6 +82,8 @@ def read_chakra(file: str | os.PathLike[str], *, control: bool = False) -> Trace
                 nodes.append(node)
                 ignored += left_out
     except WireError as error:
+        if _is_json(data):
+            raise InputError("a trace in JSON, which is not read", allowed=_ALLOWED, file=file) from None
         # What is cut off is the message behind those that were whole.
         raise _wrong(file, getattr(error, "record", records + 1), str(error)) from None
     if not data:
@@ -102,10 +106,18 @@ def _contents(file: str | os.PathLike[str]) -> bytes:
         raise InputError("not whole as a file of gzip", found=str(error), file=file) from None
 
 
+def _is_json(data: bytes) -> bool:
+    """Whether it is the other form that Chakra's feeder reads: the first of its bytes may be lengths of messages."""
+    try:
+        return isinstance(json.loads(data), (dict, list))
+    except (ValueError, RecursionError):
+        return False
+
+
 def _wrong(file: str | os.PathLike[str], record: int, problem: str) -> InputError:
     return InputError(
         f"record {record}: {problem}",
-        allowed="an execution trace of Chakra (.et): messages of its protobuf",
+        allowed=_ALLOWED,
         file=file,
     )
 

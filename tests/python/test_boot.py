@@ -99,6 +99,8 @@ def boot(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str
         (("SPEC", "--roi", "main", "--", "cat"), "a region of interest in a guest is between marks"),
         (("SPEC", "--core", "z80", "--", "cat"), "there is no such processor"),
         (("SPEC", "--record", "a.csv", "--", "cat"), "the file name has no known trace suffix"),
+        (("SPEC", "--out", "a.txt", "--", "cat"), "unsupported result format"),
+        (("SPEC", "--html", "a.json", "--", "cat"), "unsupported page format"),
         (("SPEC", "--untimed", "--exact", "--", "cat"), "these options are about the time of a program"),
         (("dmsim/local", "--mode", "swap", "--", "cat"), "no memory of this machine is on CXL"),
         (("dmsim/local", "--mode", "device", "--", "cat"), "no memory of this machine is on CXL"),

@@ -221,6 +221,7 @@ def boot(
             )
         timing = Timing(region, core, record, exact, allow_errors, out, html)
         timed = program is not None and not untimed
+        timing.check_files()
         if not timed:
             timing.refuse_without_time("with --untimed" if untimed else "in a shell")
         code = run(

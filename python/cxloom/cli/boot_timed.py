@@ -14,7 +14,7 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import ANSWERED_WITH_ERRORS, show_error
 from cxloom.cli.progress import ProgramLines
-from cxloom.cli.writing import check_writable, write_text
+from cxloom.cli.writing import check_forms, check_writable, write_text
 from cxloom.display.console import messages
 
 if TYPE_CHECKING:
@@ -58,6 +58,16 @@ class Timing:
                 allowed="a program, without --untimed",
             )
 
+    def check_files(self) -> None:
+        """Raises InputError for files that could not be written in the end, before anything is booted."""
+        from cxloom.trace.writer import check_writable as check_trace_writable
+
+        check_forms([] if self.out is None else [self.out], "result", (".json",))
+        check_forms([] if self.html is None else [self.html], "page", (".html", ".htm"), "--html")
+        check_writable([path for path in (self.out, self.html) if path is not None])
+        if self.record is not None:
+            check_trace_writable(self.record)
+
 
 @contextmanager
 def prepared(timing: Timing, spec: str, sets: Sequence[str], machine: Machine) -> Iterator[TimedProgram]:
@@ -66,11 +76,7 @@ def prepared(timing: Timing, spec: str, sets: Sequence[str], machine: Machine) -
     from cxloom.execution.processor import Processor
     from cxloom.spec.override import Override
     from cxloom.system.system import System
-    from cxloom.trace.writer import check_writable as check_trace_writable
 
-    check_writable([path for path in (timing.out, timing.html) if path is not None])
-    if timing.record is not None:
-        check_trace_writable(timing.record)
     processor = None if timing.core is None else Processor.load(timing.core)
     system = System.load(spec)
     for override in map(Override.parse, sets):

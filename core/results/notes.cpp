@@ -15,6 +15,7 @@
 #include "memory/memory_owner.hpp"
 #include "protocol/segment.hpp"
 #include "results/link_notes.hpp"
+#include "results/unsteady.hpp"
 #include "system/events/player.hpp"
 #include "system/events/removal.hpp"
 #include "system/kinds/registry.hpp"
@@ -157,22 +158,6 @@ void add_notes_on_idle_tiering(const Simulation& simulation, Value::List& notes)
   }
 }
 
-// A ratio above 1 in words: as a percentage up to twice, as a multiple beyond.
-std::string above(double ratio) {
-  if (ratio < 2.0) return percent_text(ratio - 1.0) + " higher than that of the other";
-  return std::to_string(std::lround(ratio)) + " times that of the other";
-}
-
-std::string not_stationary(const BatchMeans::Halves& halves) {
-  const bool rising = halves.second > halves.first;
-  const double higher = rising ? halves.second : halves.first;
-  const double lower = rising ? halves.first : halves.second;
-  const std::string beside = lower > 0.0 ? above(higher / lower) : "not 0 as that of the other";
-  return "the measured window was not stationary: the mean latency of its " +
-         std::string(rising ? "second half is " : "first half is ") + beside +
-         "; a longer run.warmup may let it settle" + (rising ? ", unless the system is overloaded" : "");
-}
-
 /// Requests that hold a place, mean over the window, of all requesters; none if one does not measure them.
 std::optional<double> in_flight(const Simulation& simulation) {
   double sum = 0.0;
@@ -258,7 +243,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   // The window of a graph of tasks is all of it, with its phases: there is no other to choose.
   if (const auto halves = all.batches.halves(latency.count());
       halves && halves->differ && !simulation.tasks()) {
-    notes.emplace_back(not_stationary(*halves));
+    notes.emplace_back(not_stationary(simulation, *halves));
   }
   if (auto empty = series_without_rows(simulation, length)) notes.emplace_back(std::move(*empty));
   if (unlimited.any()) notes.emplace_back(unlimited.note());

@@ -140,6 +140,7 @@ def test_a_degraded_link_is_told() -> None:
     )  # requests that the window cuts at its end take longer than those before it
     assert degraded == "the link host-mem was degraded to pcie6-x4 from 1us on"
     assert "not stationary: the mean latency of its second half" in unsteady
+    assert unsteady.endswith("; in it happened the degradation of the link host-mem")
     assert result.stationary is False
     assert "ns, not stationary\n" in to_text(result.summary)
 

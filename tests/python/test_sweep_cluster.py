@@ -58,6 +58,39 @@ def test_a_cluster_gives_the_bytes_of_one_machine(tmp_path: Path, client: Any) -
     assert summaries[0] == summaries[1]
 
 
+def test_a_terminal_sends_ctrl_c_to_a_local_cluster_too(tmp_path: Path) -> None:
+    """Its workers hear nothing of it: one of them once printed a traceback over the message."""
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SPEC)
+    process = subprocess.Popen(
+        command(
+            spec,
+            *SETS[:2],
+            "--set=workload.host.requests=1000000",
+            "--quiet",
+            "--out",
+            tmp_path / "out",
+            "--dask",
+            "local",
+        ),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not stored(tmp_path / "out"):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert (
+        err
+        == f"error: interrupted: what is finished is in {tmp_path / 'out'}; the same command goes on from there\n"
+    )
+
+
 @slow
 def test_a_worker_of_a_cluster_may_be_killed(tmp_path: Path, client: Any) -> None:
     spec = tmp_path / "spec.yaml"

@@ -13,6 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
@@ -102,6 +103,8 @@ class Cluster:
             quiet: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
             # How often a point is tried is the schedule's to say.
             settings = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+            # Its start lets the thread that starts it hear Ctrl-C, which else would be that which starts the workers.
+            resource_tracker.ensure_running()
             with settings, interrupts_blocked():
                 cluster = LocalCluster(jobs, threads_per_worker=1, **quiet)
             with settings, cluster, Client(cluster) as client:

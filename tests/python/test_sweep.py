@@ -286,6 +286,7 @@ def test_nothing_is_run_or_written_for_what_is_refused(
         (("--set", "devices.host.queue=[1,2"), "not YAML"),
         (("--set", "devices.host.queue=1]"), "not YAML"),
         (("--set", "devices.host.queue=1,,2"), "not YAML"),
+        (("--set", "devices.host.queue=1..8"), "--draw PATH=LOW..HIGH --samples N"),
         (("--set", "devices.host.queue=1,2,1"), "a value that is there twice"),
         (("--set", "devices.host.queue=many,few"), "not a whole number"),  # no point can be run
         ((*queue, "--set", "devices.host.queue=4"), "the path is set twice"),

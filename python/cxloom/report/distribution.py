@@ -42,59 +42,89 @@ class Distribution:
     """The percentiles of `MARKED`, in ns, by what they are called."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """How many requests took so long: the latencies that there are, ascending, are fewer than the requests."""
+
+    ns: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def total(self) -> int:
+        """All requests."""
+        return int(self.counts.sum())
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """The latencies at these places of all requests by latency, the first of which is 0."""
+        return self.ns[np.searchsorted(np.cumsum(self.counts), places, side="right")]
+
+
 def distributions(result: Result) -> dict[str, Distribution]:
     """The distribution of each kind of request. Raises InputError for a table of requests that cannot be read."""
     latencies = _latencies(result) if "requests" in result.tables else {}
     if not latencies:
         return {kind: _known(part) for kind, part in by_kind(result.summary).items() if part["requests"]}
-    everything = np.concatenate(list(latencies.values()))
-    edges, is_long = edges_of(everything, _BINS)
+    edges, is_long = edges_of(
+        np.concatenate([each.ns for each in latencies.values()]),
+        _BINS,
+        np.concatenate([each.counts for each in latencies.values()]),
+    )
     parts = by_kind(result.summary)
     return {
-        kind: _counted(values, edges, is_long, parts[kind]["latency_ns"])
-        for kind, values in latencies.items()
+        kind: _distribution(found, edges, is_long, parts[kind]["latency_ns"])
+        for kind, found in latencies.items()
     }
 
 
-def edges_of(values: np.ndarray, bins: int) -> tuple[np.ndarray, bool]:
-    """The edges of bins that hold all of the values, and whether they grow by a factor: where a few are far off."""
+def edges_of(values: np.ndarray, bins: int, counts: np.ndarray | None = None) -> tuple[np.ndarray, bool]:
+    """The edges of bins that hold all of the values, and whether they grow by a factor: where a few are far off.
+
+    `counts` says how often there is each value; by default once.
+    """
     low, high = float(values.min()), float(values.max())
-    if low > 0 and high > _LONG * np.quantile(values, 0.9):
+    most = np.quantile(values, 0.9, weights=counts, method="inverted_cdf")
+    if low > 0 and high > _LONG * most:
         return np.geomspace(low, high, bins + 1), True
     return np.linspace(low, max(high, low + 1), bins + 1), False
 
 
-def _latencies(result: Result) -> dict[str, np.ndarray]:
+def _latencies(result: Result) -> dict[str, _Counted]:
+    """By kind. Requests are counted as they are read: a table of millions takes no memory by its length."""
     import polars as pl
 
     table = result.tables["requests"]
     rows = pl.scan_parquet(table) if isinstance(table, Path) else table.frame().lazy()
-    latency = ((pl.col("completed_ps") - pl.col("created_ps")) / 1000).alias("ns")
+    latency = (pl.col("completed_ps") - pl.col("created_ps")).alias("ps")
     try:
         answered = rows.filter(~pl.col("error")) if "error" in rows.collect_schema() else rows
-        frame = answered.select(pl.col("kind").cast(pl.String), latency).collect()
+        counted = answered.select(pl.col("kind").cast(pl.String), latency).group_by("kind", "ps").len()
+        frame = counted.sort("ps").collect(engine="streaming")
     except (pl.exceptions.PolarsError, OSError):
         raise InputError(
             "not a table of requests: it is no Parquet, cut off, or of something else",
             file=table if isinstance(table, Path) else None,
         ) from None
-    found = {kind: frame.filter(pl.col("kind") == kind)["ns"].to_numpy() for kind in palette.KINDS}
-    return {kind: np.sort(values) for kind, values in found.items() if len(values)}
+    found: dict[str, _Counted] = {}
+    for kind in palette.KINDS:
+        part = frame.filter(pl.col("kind") == kind)
+        if part.height:
+            found[kind] = _Counted(part["ps"].to_numpy() / 1000, part["len"].to_numpy().astype(np.int64))
+    return found
 
 
-def _counted(
-    values: np.ndarray, edges: np.ndarray, is_long: bool, latency: Mapping[str, Any]
+def _distribution(
+    found: _Counted, edges: np.ndarray, is_long: bool, latency: Mapping[str, Any]
 ) -> Distribution:
-    """The distribution of sorted latencies, at some places of the bulk and some of the tail."""
-    count = len(values)
+    """The distribution of latencies, at some places of the bulk and some of the tail."""
+    count = found.total
     ranks = count * np.concatenate([np.linspace(0, 0.9, _BULK), 1 - 0.1 * np.geomspace(1, 1 / count, _TAIL)])
     places = np.unique(np.clip(np.ceil(ranks).astype(int) - 1, 0, count - 1))
     places = places[places + 1 < count]  # nobody took longer than the slowest
     shares = 100 * (1 - (places + 1) / count)
-    counts, _ = np.histogram(values, edges)
+    counts, _ = np.histogram(found.ns, edges, weights=found.counts)
     middles = np.sqrt(edges[:-1] * edges[1:]) if is_long else (edges[:-1] + edges[1:]) / 2
     return Distribution(
-        (values[places].tolist(), shares.tolist()),
+        (found.at(places).tolist(), shares.tolist()),
         (middles.tolist(), (100 * counts / count).tolist()),
         (float(edges[0]), float(edges[-1])),
         is_long,

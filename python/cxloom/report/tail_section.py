@@ -26,8 +26,7 @@ def tail_section(result: Result) -> str:
         tails = [result.tail(share) for share in _SHARES]
     except InputError:  # none was answered
         return ""
-    rows = result.requests().height
-    shown = [tail for tail in tails if (1 - tail.share) * rows >= _FEWEST]
+    shown = [tail for tail in tails if (1 - tail.share) * tail.of_count >= _FEWEST]
     if not shown:
         return ""
     said = "".join(f"<p>{escape(tail.sentence)}</p>" for tail in shown)

@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias, cast
 
@@ -304,13 +305,16 @@ class Result(Measures):
         To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec. Raises
         InputError for results without them that were loaded from a directory, or are of a truncated run.
         """
+        return _frame(self._recorded())
+
+    def _recorded(self) -> Table:
         if "requests" not in self._tables:
             if self._replay is None or self.truncated:
                 raise InputError(
                     "this run recorded no requests", allowed="outputs: {requests: true} in the spec"
                 )
             self._tables["requests"] = self._replay(self.spec)
-        return _frame(self._tables["requests"])
+        return self._tables["requests"]
 
     def tail(self, share: float = 0.99) -> Tail:
         """What makes the slowest requests slow: those from the percentile `share` of the latency on, beside all.
@@ -320,7 +324,9 @@ class Result(Measures):
         """
         from cxloom.results.tail import tail_of
 
-        return tail_of(self.requests(), share)
+        table = self._recorded()
+        with _readable(table):
+            return tail_of(_scanned(table), share)
 
     def series(self) -> pl.DataFrame:
         """Utilisations and occupancies over time, one row per sample. Raises InputError if they were not recorded."""
@@ -397,11 +403,24 @@ def _is_plain(value: object) -> bool:
 
 
 def _frame(table: Table) -> pl.DataFrame:
+    with _readable(table):
+        return _scanned(table).collect()
+
+
+def _scanned(table: Table) -> pl.LazyFrame:
+    """The rows as they are asked for: a table of millions is read in pieces."""
     import polars as pl  # see `MemorySink.frame`
 
-    if isinstance(table, MemorySink):
-        return table.frame()
+    return table.frame().lazy() if isinstance(table, MemorySink) else pl.scan_parquet(table)
+
+
+@contextmanager
+def _readable(table: Table) -> Iterator[None]:
+    """Raises InputError where the file is no table."""
+    import polars as pl
+
     try:
-        return pl.read_parquet(table)
+        yield
     except (pl.exceptions.PolarsError, OSError):
-        raise InputError("not a table of results: it is no Parquet, or cut off", file=table) from None
+        file = None if isinstance(table, MemorySink) else table
+        raise InputError("not a table of results: it is no Parquet, or cut off", file=file) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +56,8 @@ class Tail:
     share: float
     """The percentile, as a share: 0.99."""
     count: int
+    of_count: int
+    """All that were answered with data."""
     least_ns: float
     """The latency of the fastest of them."""
     mean_ns: float
@@ -114,12 +115,12 @@ class Tail:
         }
 
 
-def tail_of(requests: pl.DataFrame, share: float) -> Tail:
+def tail_of(requests: pl.DataFrame | pl.LazyFrame, share: float) -> Tail:
     """The slowest requests of a run, from the percentile `share` (0.99) on.
 
     Args:
         requests: the rows of the run, as ``Result.requests()`` gives them; those that were answered with an error
-            are left out.
+            are left out. A table that is scanned is read in pieces, so that its length takes no memory.
         share: from 0 to below 1.
 
     Raises InputError for a share out of this range, or if no request was answered.
@@ -128,46 +129,62 @@ def tail_of(requests: pl.DataFrame, share: float) -> Tail:
 
     if not 0 <= share < 1:
         raise InputError("not a percentile", found=f"{share:g}", allowed="from 0 to below 1, such as 0.99")
-    rows = requests.filter(~pl.col("error"))
-    if rows.is_empty():
-        raise InputError("no request was answered", allowed="a run with answers in its measured window")
-    rows = rows.with_columns(latency=(pl.col("completed_ps") - pl.col("created_ps")) / 1000)
-    # As many as are slower than the percentile, at least one; of equal latencies all, so that no order decides.
-    rank = min(int(share * rows.height), rows.height - 1)
-    least = float(rows["latency"].sort()[rank])
-    slowest = rows.filter(pl.col("latency") >= least)
-    parts = tuple(
-        Part(name.replace("_", " "), _mean(rows, f"{name}_ps") / 1000, _mean(slowest, f"{name}_ps") / 1000)
-        for name in declared.segments()
-        if f"{name}_ps" in rows.columns
-    )
+    took = (pl.col("completed_ps") - pl.col("created_ps")).alias("took_ps")
+    rows = requests.lazy().filter(~pl.col("error")).with_columns(took)
+    known = rows.collect_schema().names()
+    least = _least(rows, share)
+    segments = [name for name in declared.segments() if f"{name}_ps" in known]
+    columns = [f"{name}_ps" for name in segments] + ["took_ps"]
+    slow = pl.col("took_ps") >= least
+    by_slow = rows.group_by(slow.alias("slow")).agg(pl.len(), *(pl.col(column).sum() for column in columns))
+    sums = by_slow.collect(engine="streaming")
+    all_count, count = int(sums["len"].sum()), int(sums.filter("slow")["len"].sum())
+    of_all = {column: float(sums[column].sum()) / all_count / 1000 for column in columns}
+    of_tail = {column: float(sums.filter("slow")[column].sum()) / count / 1000 for column in columns}
+    counts = rows.group_by(*_GROUPS, slow.alias("slow")).len().collect(engine="streaming")
     return Tail(
         share=share,
-        count=slowest.height,
-        least_ns=least,
-        mean_ns=_mean(slowest, "latency"),
-        mean_of_all_ns=_mean(rows, "latency"),
-        parts=parts,
-        groups=tuple(group for column in _GROUPS for group in _groups(rows, slowest, column)),
+        count=count,
+        of_count=all_count,
+        least_ns=least / 1000,
+        mean_ns=of_tail["took_ps"],
+        mean_of_all_ns=of_all["took_ps"],
+        parts=tuple(
+            Part(name.replace("_", " "), of_all[f"{name}_ps"], of_tail[f"{name}_ps"]) for name in segments
+        ),
+        groups=tuple(group for column in _GROUPS for group in _groups(counts, column)),
     )
 
 
-def _mean(rows: pl.DataFrame, column: str) -> float:
-    mean = rows[column].mean()
-    assert isinstance(mean, int | float)  # there are rows, and they are numbers
-    return float(mean)
+def _least(rows: pl.LazyFrame, share: float) -> int:
+    """The latency from which on requests are among the slowest, ps.
+
+    As many as are slower than the percentile, at least one; of equal latencies all, so that no order decides.
+    """
+    counted = rows.group_by("took_ps").len().sort("took_ps").collect(engine="streaming")
+    total = int(counted["len"].sum())
+    if total == 0:
+        raise InputError("no request was answered", allowed="a run with answers in its measured window")
+    rank = min(int(share * total), total - 1)
+    return int(counted["took_ps"][int((counted["len"].cum_sum() <= rank).sum())])
 
 
-def _groups(rows: pl.DataFrame, slowest: pl.DataFrame, column: str) -> list[Group]:
-    counts: Mapping[str, int] = _counts(rows, column)
-    if len(counts) < 2:
+def _groups(counts: pl.DataFrame, column: str) -> list[Group]:
+    of_all = _counts(counts, column)
+    if len(of_all) < 2:
         return []
-    tail = _counts(slowest, column)
+    slowest = counts.filter("slow")
+    of_tail = _counts(slowest, column)
+    every, tail = int(counts["len"].sum()), int(slowest["len"].sum())
     return [
-        Group(_GROUPS[column], name, count / rows.height, tail.get(name, 0) / slowest.height)
-        for name, count in sorted(counts.items())
+        Group(_GROUPS[column], name, count / every, of_tail.get(name, 0) / tail)
+        for name, count in sorted(of_all.items())
     ]
 
 
-def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
-    return {str(name): count for name, count in rows[column].value_counts().iter_rows() if name is not None}
+def _counts(counts: pl.DataFrame, column: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, count in counts.select(column, "len").iter_rows():
+        if name is not None:
+            found[str(name)] = found.get(str(name), 0) + count
+    return found

@@ -7,6 +7,7 @@ varies slowest, the seed fastest.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,12 @@ SEED = "run.seed"
 
 MOST_POINTS = 10_000
 """More points are refused unless they are asked for: a list too many is easily written."""
+
+_RANGE = re.compile(r"[+-]?[0-9]*[.]?[0-9]+[A-Za-z%/]*[.][.][+-]?[0-9]*[.]?[0-9]+[A-Za-z%/]*(:log)?")
+_NO_RANGE = (
+    "values separated by commas, such as 1,2,4; --draw PATH=LOW..HIGH --samples N draws from a range, and "
+    "cxloom find --vary PATH=LOW..HIGH searches it"
+)
 
 Setting = Mapping[str, Node]
 """The settings of a point: values by path, in the order in which they are set."""
@@ -50,6 +57,9 @@ class Axis:
         listed = read_value(f"[{values}]", origin.within(path))
         if not isinstance(listed.value, list) or not listed.value:
             raise origin.within(path).error("no values to sweep", allowed="at least one, separated by commas")
+        for item in listed.value:
+            if isinstance(item.value, str) and _RANGE.fullmatch(item.value):
+                raise origin.within(path).error("a range", found=repr(item.value), allowed=_NO_RANGE)
         return cls.of(path, [item.plain() for item in listed.value], "--set ")
 
     @classmethod

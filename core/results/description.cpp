@@ -105,8 +105,10 @@ Value timed(const Registry& registry, const Spec& spec, std::vector<Route> route
   const std::size_t most = std::clamp<std::size_t>(4096 / spec.devices.size(), 1, 16);
   Value::List described;
   for (Route& route : routes) {
-    if (route.timed && described.size() < most) {
-      route.described.emplace_back("idle_read_ns", idle_read_latency(registry, spec, route.requester));
+    if (route.timed) {
+      const bool worked_out = described.size() < most;
+      route.described.emplace_back("idle_read_ns",
+                                   worked_out ? idle_read_latency(registry, spec, route.requester) : Value());
     }
     described.emplace_back(std::move(route.described));
   }

@@ -158,3 +158,24 @@ def test_an_idle_read_is_of_each_logical_device(cxloom: Call) -> None:
     )
     assert first["mean"] > 200
     assert abs(first["mean"] - last["mean"]) < 1  # where they fall in a cycle of the DRAM
+
+
+def test_of_many_requesters_those_behind_the_first_say_that_they_were_left_out(
+    tmp_path: Path, cxloom: Call
+) -> None:
+    def checked(hosts: int, memories: int, *more: str) -> str:
+        spec = tmp_path / "s.yaml"
+        spec.write_text(
+            f"devices: {{'host[0-{hosts - 1}]': {{kind: host}}, sw: {{kind: switch}},"
+            f" 'mem[0-{memories - 1}]': {{kind: memory, capacity: 1GiB}}}}\n"
+            "links: [{between: ['host[*]', sw]}, {between: [sw, 'mem[*]']}]\n"
+            "address_map: [{to: [mem0]}]\n"
+            "workload: {'host[*]': {pattern: random, requests: 1}}\n"
+        )
+        return str(cxloom("check", spec, *more).out)
+
+    routes = json.loads(checked(18, 1, "--json"))["routes"]
+    assert [route["idle_read_ns"] is None for route in routes] == [False] * 16 + [True] * 2
+    shown = [line.split() for line in checked(2, 2100).splitlines()]
+    assert [line[2:] for line in shown if line[:1] == ["host1"]] == [["not", "worked", "out"]]
+    assert "not worked out" not in checked(2, 4)

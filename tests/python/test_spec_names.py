@@ -78,6 +78,19 @@ def test_what_matches_nothing_is_an_error_with_the_nearest_name() -> None:
     assert error.value.suggestion == "mem0"
 
 
+def test_an_error_lists_devices_by_ranges() -> None:
+    known = [*names.declared("leaf[0-31]"), "sw", *names.declared("host[0-511]"), "host-a", "mem1", "mem3"]
+    with pytest.raises(InputError) as error:
+        names.select("all", known)
+    assert error.value.allowed == "leaf[0-31], sw, host[0-511], host-a, mem1 or mem3"
+
+
+@given(st.lists(st.from_regex(r"[a-c][0-9]{0,2}", fullmatch=True), max_size=30))
+def test_ranges_declare_what_they_were_made_of(known: list[str]) -> None:
+    ranges = names.in_ranges(known)
+    assert [name for text in ranges for name in names.declared(text)] == known
+
+
 @given(
     prefix=st.from_regex(r"[a-z]{1,4}", fullmatch=True),
     first=st.integers(0, 300),

@@ -92,7 +92,8 @@ def _show(out: Console, spec: str, description: Mapping[str, Any], threads: int)
     for route in description["routes"][:_ROWS]:
         links = _spread(route["nearest"], route["mean"], route["farthest"], ".0f")
         idle = route.get("idle_read_ns")
-        reads = _spread(idle["least"], idle["mean"], idle["most"], ".1f") if idle else "-"
+        missing = "not worked out" if "idle_read_ns" in route else "-"
+        reads = _spread(idle["least"], idle["mean"], idle["most"], ".1f") if idle else missing
         table.add_row(route["requester"], links, reads)
     _print(out, table, len(description["routes"]))
 

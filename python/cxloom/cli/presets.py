@@ -62,7 +62,7 @@ def _row(name: str) -> dict[str, Any]:
     resolved = System.load(name).resolve()
     title = resolved.root.get("name")
     description = describe(resolved)
-    idle = [route["idle_read_ns"] for route in description["routes"] if "idle_read_ns" in route]
+    idle = [route["idle_read_ns"] for route in description["routes"] if route.get("idle_read_ns")]
     return {
         "preset": name,
         "name": title.text() if title is not None else "",

@@ -18,6 +18,7 @@ NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
 _NAME = re.compile(NAME)
 _PIECE = re.compile(r"\[([^\[\]]*)\]|\*|[^\[\]*]+|[\[\]]")
 _RANGE = re.compile(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?")
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d{0,17})")
 _COMPARED = 5_000  # names that one is compared with
 
 
@@ -45,6 +46,27 @@ def listed(names: Iterable[str], limit: int = 12, word: str = "or") -> str:
     if len(names) > limit:
         return ", ".join(names[:limit]) + f" and {len(names) - limit} more"
     return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def in_ranges(names: Iterable[str]) -> list[str]:
+    """Names that count on as the range that declares them: host0, host1, host2, sw gives host[0-2], sw."""
+    found: list[tuple[str, int, int]] = []  # stem, first and last number; -1: a name without one
+    for name in names:
+        stem, number = _numbered(name)
+        if found and number >= 0 and found[-1][0] == stem and found[-1][2] == number - 1:
+            found[-1] = (stem, found[-1][1], number)
+        else:
+            found.append((stem, number, number))
+    return [
+        stem if last < 0 else f"{stem}{last}" if first == last else f"{stem}[{first}-{last}]"
+        for stem, first, last in found
+    ]
+
+
+def _numbered(name: str) -> tuple[str, int]:
+    """What is before the number at the end of a name, and that number; -1 without one."""
+    found = _NUMBERED.fullmatch(name)
+    return (name, -1) if found is None else (found.group(1), int(found.group(2)))
 
 
 RESERVED = ("any", "none")
@@ -111,7 +133,7 @@ def select(pattern: str, names: Collection[str]) -> list[str]:
     if is_glob(pattern):
         found = matching(pattern, names)
         if not found:
-            raise InputError(f"'{pattern}' matches no device", allowed=listed(names))
+            raise InputError(f"'{pattern}' matches no device", allowed=listed(in_ranges(names)))
         return found
     wanted = declared(pattern)
     for name in wanted:
@@ -133,7 +155,8 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
 
 def unknown_device(name: str, names: Collection[str]) -> InputError:
     """The error for a device that is not declared."""
-    return InputError(f"unknown device '{name}'", allowed=listed(names), suggestion=nearest(name, names))
+    allowed = listed(in_ranges(names))
+    return InputError(f"unknown device '{name}'", allowed=allowed, suggestion=nearest(name, names))
 
 
 def _expression(pattern: str, piece: re.Match[str]) -> str:

@@ -83,6 +83,21 @@ def test_presets_measure_as_published(preset: str) -> None:
     assert found == {"local": 130.0, "cxl": {"dmsim/asic": 284.0, "dmsim/fpga": 374.0}[preset]}
 
 
+def test_what_misses_has_looked_all_caches_up() -> None:
+    """1 + 9 ns of look-ups before 90 of the memory: as `check` has it, as reads beyond the caches take, and as MLC
+    measures it. A probe beside little load has the same, and a queue of n gives n lines in that time.
+    """
+    system = cx.System.from_yaml(CACHED).set("devices.host.queue", 10)
+    (idle,) = cx.measure.latency(system, reads=50).rows
+    assert (idle["least_ns"], idle["latency_ns"], idle["most_ns"]) == (100.0, 100.0, 100.0)
+    assert idle["breakdown_ns"] == {"cache": 10.0, "media": 90.0}
+    assert system.check()["routes"][0]["idle_read_ns"]["mean"] == 100.0
+    assert cx.measure.sizes(system, largest="1MiB").rows[-1]["latency_ns"] == pytest.approx(100, abs=0.5)
+    assert {row["latency_ns"] for row in cx.measure.loaded(system).rows} == {100.0}
+    (reads, *_) = cx.measure.bandwidth(system).rows
+    assert reads["bandwidth_gb_per_s"] == pytest.approx(64 * 10 / 100, rel=0.01)
+
+
 def test_latency_over_size_steps_at_the_caches() -> None:
     """A fixed cycle under LRU hits all or nothing: in L1 to 4 KiB, in L2 to 64 KiB, beyond it never."""
     measured = cx.measure.sizes(cx.System.from_yaml(CACHED), largest="256KiB")

@@ -61,13 +61,16 @@ def test_every_table_holds_what_was_measured(tool: str, tmp_path: Path) -> None:
 
 
 def test_where_time_goes_is_a_column_for_each_part(tmp_path: Path) -> None:
-    """10 ns in the host, 40 ns in the media, and 5 ns in the controller of one memory; of another host's nothing."""
+    """10 ns in the host, 12 of a look-up of its cache, 40 in the media, and 5 in the controller of one memory; of
+    another host's nothing.
+    """
     measured = cx.measure.latency(cx.System.from_yaml(SYSTEM), reads=20, jobs=1)
     assert measured.save(tmp_path / "rows.csv").read_text().splitlines() == [
-        "requester,memory,latency_ns,least_ns,most_ns,breakdown_ns.process,breakdown_ns.media,breakdown_ns.controller",
-        "h,near,50.0,50.0,50.0,10.0,40.0,",
-        "h,far ld 0,55.0,55.0,55.0,10.0,40.0,5.0",
-        "h,far ld 1,,,,,,",
+        "requester,memory,latency_ns,least_ns,most_ns,breakdown_ns.process,breakdown_ns.cache,breakdown_ns.media,"
+        "breakdown_ns.controller",
+        "h,near,62.0,62.0,62.0,10.0,12.0,40.0,",
+        "h,far ld 0,67.0,67.0,67.0,10.0,12.0,40.0,5.0",
+        "h,far ld 1,,,,,,,",
     ]
 
 

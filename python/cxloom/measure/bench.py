@@ -13,6 +13,7 @@ from cxloom.base.errors import InputError, SimulationError
 from cxloom.base.filenames import file_name
 from cxloom.base.granules import PAGE
 from cxloom.base.words import counted, joined
+from cxloom.measure.look_ups import look_ups_ns, process_time
 from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.override import Override
@@ -320,12 +321,15 @@ class Bench:
         return whole
 
     def uncached(self, *, only: Mapping[str, Spec] | None = None) -> Spec:
-        """The system without the caches of its requesters; `only` are parameters to set, by requester."""
+        """The system whose requesters look their caches up and keep nothing there; `only` are parameters to set."""
         spec = copy.deepcopy(self.spec)
         for name in self.requesters:
-            values = entry(spec, self.part(name))
+            part = self.part(name)
+            values = entry(spec, part)
             values.pop("cache", None)
             values.pop("atomics", None)
+            if look_ups := look_ups_ns(part):
+                values["process_time"] = process_time(part, look_ups)
             values.update((only or {}).get(name, {}))
         return spec
 
@@ -333,7 +337,8 @@ class Bench:
         """The system with the cache that a requester has."""
         part = self.part(requester)
         if part.get("cache") is not None:
-            entry(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
+            values = entry(spec, part)
+            values |= {"cache": copy.deepcopy(part.get("cache")), "process_time": part.text("process_time")}
         return spec
 
     def run(self, spec: Spec, points: Sequence[Spec]) -> list[Summary]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cxloom.base.granules import MIB
 from cxloom.measure import pictures
 from cxloom.measure.bench import Bench, Cells, Node, Spec, size_text
+from cxloom.measure.look_ups import look_ups_ns
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 
 _FOOTPRINT = 256 * MIB
@@ -76,7 +78,7 @@ def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list
             cells.without[cell] = bench.why_not(name, node)
         known = bool(summary) and cells.has_number(cell, summary)
         times = summary["latency_ns"] if known else {}
-        parts = summary["breakdown_ns"] if known else {}
+        parts = _with_look_ups(summary["breakdown_ns"], bench, name) if known else {}
         rows.append(
             {
                 "requester": name,
@@ -89,6 +91,12 @@ def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list
         )
     cells.check()
     return rows
+
+
+def _with_look_ups(parts: Mapping[str, float], bench: Bench, requester: str) -> dict[str, float]:
+    """The parts of a latency, with what the bench has as time at the requester and is that of its cache."""
+    look_ups = look_ups_ns(bench.part(requester))
+    return {**parts, "process": round(parts["process"] - look_ups, 9), "cache": parts["cache"] + look_ups}
 
 
 def _point(requester: str, node: Node, reads: int) -> Spec:

@@ -10,8 +10,8 @@ from cxloom.base.granules import LINE, MIB
 from cxloom.display.numbers import percent, size
 from cxloom.measure import pictures
 from cxloom.measure.bench import Bench, Cells, Node, Spec, size_text
+from cxloom.measure.look_ups import levels
 from cxloom.measure.measurement import Column, Measurement, one_decimal
-from cxloom.spec import declared
 from cxloom.spec.parts import Part, forgets, part_of, quantity
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def sizes(
 
 def largest_of(bench: Bench, requester: str) -> int:
     """The largest size, by default: four times the caches, at least 1 MiB and at most 64 MiB. More hits no more."""
-    held = sum(_capacity(level) for level in _levels(bench.part(requester).below("cache")))
+    held = sum(_capacity(level) for level in levels(bench.part(requester).below("cache")))
     return bench.nodes(requester)[0].footprint(min(_MOST, max(4 * held, MIB)))
 
 
@@ -116,7 +116,7 @@ def _is_steady_at_once(bench: Bench, cache: Part | None, node: Node) -> bool:
     """The second lap is like all that follow: a set of LRU has the lines of it that were read last after the first lap
     as after any other. A second level has others after it, since the first keeps lines from it from the second lap on.
     """
-    if cache is None or len(_levels(cache)) > 1 or cache.text("policy") != "lru":
+    if cache is None or len(levels(cache)) > 1 or cache.text("policy") != "lru":
         return False
     if cache.get("prefetch") not in (None, "none"):
         return False
@@ -135,13 +135,6 @@ def _point(requester: str, addresses: Spec, step: int, *, soon: bool) -> Spec:
         "addresses": addresses,
     }
     return {"workload": {requester: work}, "run.warmup": warm, "run.until.ci": _KNOWN}
-
-
-def _levels(cache: Part | None) -> list[Part]:
-    if cache is None:
-        return []
-    declared_levels = declared.fields(cache.fields["levels"])
-    return [cache, *(Part(cache.at, each, declared_levels) for each in cache.get("levels") or [])]
 
 
 def _capacity(level: Part) -> int:

@@ -211,6 +211,24 @@ def test_the_command_writes_what_it_prints(cxloom: Callable[..., Any], system: P
     assert "fixed media without currents that are known" in " ".join(table.split())
 
 
+def test_a_table_of_many_components_has_those_alike_in_one_row(tmp_path: Path) -> None:
+    def shown(leaves: int) -> tuple[str, list[list[str]]]:
+        pod = tmp_path / "pod.yaml"
+        pod.write_text(
+            f"topology: {{kind: spine-leaf, leaves: {leaves}, spines: 2, devices_per_leaf: 2}}\n"
+            "workload: {'host[*]': {pattern: random, requests: 100}}\n"
+        )
+        energy = cx.energy(pod, {"switch_w": 20})
+        assert len(energy.rows) == leaves + 2
+        columns = [list(column.cells) for column in energy.table().columns]
+        return energy.sentence, [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
+
+    assert [row[0] for row in shown(22)[1]].count("leaf21") == 1
+    said, rows = shown(28)
+    assert [(row[0], row[2]) for row in rows] == [("leaf[*] (28)", "560"), ("spine[*] (2)", "40")]
+    assert said.endswith("the most, 93 %, is switch without its ports of leaf[*] (28).")
+
+
 @pytest.mark.parametrize(
     ("figures", "says"),
     [

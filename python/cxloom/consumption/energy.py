@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +23,9 @@ _BITS = 8e9
 """Bits a second of a gigabyte a second."""
 _COLUMNS = ("component", "part", "power_w", "idle_w", "nj_per_request", "basis")
 _MOST_INTERVALS_SHOWN = 24
+_MOST_ROWS = 24
+"""Rows of components that differ by numbers in their names are one for people where there are more of them."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,27 @@ class Row:
     idle_w: float
     """What of that is not for traffic: ports that have nothing to send, standby and refresh, what is always on."""
     basis: Basis
+
+
+def _for_people(rows: Sequence[Row]) -> list[Row]:
+    """The rows, the largest first; of many, those of components like leaf0 to leaf31 as one of ``leaf[*] (32)``."""
+    if len(rows) > _MOST_ROWS:
+        alike: dict[tuple[str, str, Basis], list[Row]] = {}
+        for row in rows:
+            alike.setdefault((_NUMBER.sub("[*]", row.component), row.part, row.basis), []).append(row)
+        rows = [
+            Row(
+                f"{name} ({len(each)})",
+                part,
+                sum(row.power_w for row in each),
+                sum(row.idle_w for row in each),
+                basis,
+            )
+            if len(each) > 1
+            else each[0]
+            for (name, part, basis), each in alike.items()
+        ]
+    return sorted(rows, key=lambda row: -row.power_w)
 
 
 @dataclass(frozen=True)
@@ -142,7 +167,7 @@ class Energy(_Summed, ShowsItself):
         """The sum, and its largest row, in one sentence."""
         if not self.rows:
             return "Nothing of this system has figures of its energy: the notes say which would have to be given."
-        largest = max(self.rows, key=lambda row: row.power_w)
+        largest = _for_people(self.rows)[0]
         whole = self.power_w or 1.0
         return (
             f"What is accounted for needs {self.power_w:.3g} W, {self.nj_per_request:.3g} nJ a request, of which "
@@ -215,7 +240,7 @@ class Energy(_Summed, ShowsItself):
             made.add_column(title, justify="right")
         made.add_column("basis")
         whole = self.power_w or 1.0
-        for row in sorted(self.rows, key=lambda row: -row.power_w):
+        for row in _for_people(self.rows):
             each = self._plain(row)["nj_per_request"]
             numbers = (f"{row.power_w:.3g}", f"{row.idle_w:.3g}", f"{each:.3g}", f"{row.power_w / whole:.0%}")
             made.add_row(row.component, row.part, *numbers, row.basis)

@@ -72,6 +72,36 @@ def test_what_is_no_study_is_led_to_its_command(
     assert f"{way} {file}" in done.err.replace("\n", "")
 
 
+ANSWERS = [
+    ("explain", "esf/validation", "--json"),
+    ("compare", "esf/validation", "--with", "devices.host.queue=1", "--json"),
+    ("check", "esf/validation", "--json"),
+    ("run", "esf/validation", "--json"),
+]
+
+
+@pytest.mark.parametrize("answered", ANSWERS)
+def test_an_answer_is_told_as_that(
+    answered: tuple[str, ...], tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    """That of explain was told to be a study, and each key of the others to be unknown."""
+    file = tmp_path / "answer.json"
+    file.write_text(cxloom(*answered).out)
+    for command, wanted in (("run", "a system"), ("cite", "a system"), ("kv", "servers with a KV cache")):
+        done = cxloom(command, file)
+        assert done.code == 2
+        assert f"an answer of `cxloom {answered[0]}`, and not {wanted}" in " ".join(done.err.split())
+        assert done.err.count("error") == 1
+
+
+def test_a_summary_leads_to_the_spec_beside_it(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    folder = tmp_path / "results"
+    cxloom("run", "esf/validation", "--set", "workload.host.requests=200", "--out", folder, "--quiet")
+    done = cxloom("check", folder / "summary.json")
+    assert done.code == 2
+    assert str(folder / "spec.yaml") in done.err.replace("\n", "")
+
+
 def test_a_preset_is_a_system(cxloom: Callable[..., Any]) -> None:
     done = cxloom("kv", "char/a")
     assert done.code == 2

@@ -1,9 +1,13 @@
-"""What a file of keys is about: a system, servers with a KV cache, a pool, a study. Each has its own command."""
+"""What a file of keys is about: a system, servers with a KV cache, a pool, a study. Each has its own command.
+
+Or it is what a command answered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from enum import Enum
+from pathlib import Path
 
 from cxloom.spec.node import Node, Origin
 
@@ -30,6 +34,33 @@ _COMMANDS = {
 }
 
 
+ANSWERS = {
+    "cxloom run": {"latency_ns", "breakdown_ns", "per_link"},
+    "cxloom compare": {"systems", "sentences", "rows"},
+    "cxloom explain": {"chain", "resources", "what_ifs"},
+    "cxloom measure": {"measure", "title", "rows"},
+    "cxloom energy": {"power_w", "nj_per_request"},
+    "cxloom find": {"tried", "sentence"},
+    "cxloom crash": {"instants", "lost_instants"},
+    "cxloom epochs": {"pages_moved", "shootdowns"},
+    "cxloom check": {"routes", "deadlock", "partitions"},
+    "cxloom fit": {"parameters", "systems_played"},
+    "cxloom advise": {"proposed", "recipe"},
+    "cxloom offload": {"sentence", "footprint_bytes"},
+    "cxloom sweep": {"directory", "points"},
+    "cxloom plan": {"plan", "designs", "prices"},
+    "cxloom exec": {"command", "instructions", "systems"},
+    "cxloom kv": {"ttft_s", "hit_share"},
+    "cxloom study run": {"comparisons", "axes", "passed"},
+}
+"""Commands with the keys of an answer in JSON that no other one has, and no file of keys."""
+
+
+def answer_of(keys: Collection[str]) -> str | None:
+    """The command that answered with these keys; None if it is no answer of a command."""
+    return next((command for command, own in ANSWERS.items() if own <= set(keys)), None)
+
+
 def kind_of(keys: Collection[str]) -> FileKind | None:
     """What a file with these keys at its top is about; None if they do not tell."""
     if _OF_STUDIES & set(keys):
@@ -42,8 +73,13 @@ def kind_of(keys: Collection[str]) -> FileKind | None:
 
 
 def refuse_other(top: Node, wanted: FileKind) -> None:
-    """Raises SpecError, with the command that takes it, if a file is about something else than `wanted`."""
+    """Raises SpecError, with the command that takes it, if a file is about something else, or an answer."""
     keys = top.map().keys()
+    if (answered := answer_of(keys)) is not None:
+        raise Origin(file=top.origin.file).error(
+            f"an answer of `{answered}`, and not {wanted.value}",
+            allowed=_in_place_of(answered, top.origin.file, wanted),
+        )
     found = kind_of(keys)
     own = {
         FileKind.SYSTEM: _OF_SYSTEMS,
@@ -59,3 +95,11 @@ def refuse_other(top: Node, wanted: FileKind) -> None:
     raise Origin(file=top.origin.file).error(
         f"{found.value}, and not {wanted.value}", allowed=f"cxloom {_COMMANDS[found]} {file}"
     )
+
+
+def _in_place_of(answered: str, file: str | None, wanted: FileKind) -> str:
+    """The file to take in place of an answer."""
+    resolved = None if file is None else Path(file).with_name("spec.yaml")
+    if wanted is FileKind.SYSTEM and answered == "cxloom run" and resolved is not None and resolved.exists():
+        return str(resolved)
+    return f"the file of {wanted.value} that it was made of"

@@ -162,3 +162,34 @@ def test_a_directory_is_of_a_run_or_of_many_points(
     done = cxloom("run", spec, "--out", points)
     assert (done.code, "holds a sweep, 'sweep.json'" in done.err) == (2, True), done.err
     assert not (points / "summary.json").exists()
+
+
+PLAN = """
+servers: {count: 2, cores: 4}
+demand: {pool_share: 40%, generate: {duration: 1d, rate: 40/d, lifetime: {mean: 2h}, sizes: [{cores: 1, memory: 2GiB}]}}
+designs: {none: {kind: none}}
+"""
+OUTCOMES = {"a study": "outcome.json", "a plan": "plan.json"}
+
+
+@pytest.mark.parametrize("there", OUTCOMES)
+@pytest.mark.parametrize("command", ["sweep", "find", "study run", "plan"])
+def test_a_directory_is_of_one_outcome(
+    command: str, there: str, inputs: Path, tmp_path: Path, cxloom: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest was replaced, and the page of the directory was that of the earlier outcome."""
+    monkeypatch.chdir(inputs)
+    folder, file = tmp_path / "points", OUTCOMES[there]
+    assert cxloom("sweep", "s.yaml", *MANY["sweep"], "--out", folder).code == 0
+    (folder / file).write_text("{}")
+    before = {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    Path("study.yaml").write_text("title: a\nsystem: s.yaml\n")
+    Path("plan.yaml").write_text(PLAN)
+    files = {"study run": ("study.yaml",), "plan": ("plan.yaml",)}
+    words = files.get(command) or ("s.yaml", *MANY[command])
+    done = cxloom(*command.split(), *words, "--out", folder)
+    if (command, there) in (("study run", "a study"), ("plan", "a plan")):
+        assert done.code == 0, done.err
+    else:
+        assert (done.code, f"holds {there}, '{file}'" in done.err) == (2, True), done.err
+        assert {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()} == before

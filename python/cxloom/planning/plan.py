@@ -15,6 +15,7 @@ from cxloom.planning.bound import check_slices
 from cxloom.planning.outcome import PlanOutcome, outcome_of
 from cxloom.planning.plan_file import Plan, read, with_path
 from cxloom.planning.point import DESIGN, SEED, PlanRun, PlanSource
+from cxloom.results.outdir import OF_PLAN
 from cxloom.spec import paths
 from cxloom.spec.names import listed
 from cxloom.spec.node import Node
@@ -96,7 +97,7 @@ def job_of(
             allowed="one for all that is compared",
             path="prices.currency",
         )
-    return Job(source, plans, Engine(directory, Manifest(first.name, who, (), points)))
+    return Job(source, plans, Engine(directory, Manifest(first.name, who, (), points), OF_PLAN))
 
 
 def _check_demand(plan: Plan) -> None:

@@ -9,8 +9,9 @@ from cxloom.base.errors import InputError, reason_of
 from cxloom.report.directory import Figures, Pages
 from cxloom.report.page import refused_unless_whole
 from cxloom.report.study_outcome import PAGE
+from cxloom.results.outdir import OF_PLAN
 
-OUTCOME = "plan.json"
+OUTCOME = OF_PLAN
 """All results of a plan, as ``cxloom plan --json`` prints them."""
 _WHAT, _WRITTEN_BY = "the results of a plan", "cxloom plan"
 

@@ -19,12 +19,13 @@ from cxloom.base.filenames import text_of
 from cxloom.base.temporary import written_whole
 from cxloom.report.study_table import allowed_text, expected_text, measure_text
 from cxloom.results.caveats import error_count
+from cxloom.results.outdir import OF_STUDY
 from cxloom.spec.resolved import Resolved
 from cxloom.study.compare import Comparison
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.runner import Outcome
 
-OUTCOME = "outcome.json"
+OUTCOME = OF_STUDY
 PAGE = "report.html"
 """The name of a page beside the results that it shows."""
 _SCHEMA = 2

@@ -29,6 +29,10 @@ FILES = {
 """The tables, by the key of `outputs` that asks for each; `--log` asks for that of the protocol."""
 MANIFEST = "sweep.json"
 """The file that says that a directory is of a sweep, or of what else runs many points."""
+OF_STUDY = "outcome.json"
+OF_PLAN = "plan.json"
+OUTCOMES = {OF_STUDY: "a study", OF_PLAN: "a plan"}
+"""What is made of many points, beside their manifest: the file, and what it is of."""
 NAMES = (SPEC, *FILES.values(), SUMMARY)
 """The files of a result, in the order in which they take their names."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.base.errors import InputError, SimulationError
 from cxloom.kv.point import KvRun
+from cxloom.results.outdir import OF_STUDY
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolved import Resolved
 from cxloom.study.file import Study
@@ -79,7 +80,7 @@ def carried_out(
             for at, spec in zip(study.points, study.specs, strict=True)
         ]
         processors = len(os.sched_getaffinity(0))
-        engine = Engine(Path(name), Manifest(study.title, who, [], points))
+        engine = Engine(Path(name), Manifest(study.title, who, [], points), OF_STUDY)
         engine.carry_out(
             Specs(), Supervisor(jobs or points_at_once(study, processors)), begun=begun, watch=watch
         )

@@ -54,9 +54,11 @@ class Engine:
     Args:
         directory: where it is stored.
         manifest: what is to be run.
+        outcome: the file that is made of it besides the tables of a sweep, if there is one.
     """
 
-    def __init__(self, directory: Path, manifest: Manifest) -> None:
+    def __init__(self, directory: Path, manifest: Manifest, outcome: str | None = None) -> None:
+        self._outcome = outcome
         self.directory = directory
         self.manifest = manifest
         self._store = Store(directory)
@@ -82,7 +84,7 @@ class Engine:
         Raises InputError if the directory holds something else or cannot be written, SimulationError if no process can
         be started.
         """
-        manifests.refuse_foreign(self.directory, (RESULTS, AGGREGATE))
+        manifests.refuse_foreign(self.directory, (RESULTS, AGGREGATE), self._outcome)
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             if not manifests.is_current(self.directory, self.manifest):

@@ -14,7 +14,7 @@ from typing import Any
 from cxloom.base.errors import InputError, reason_of
 from cxloom.base.filenames import text_of
 from cxloom.base.temporary import written_whole
-from cxloom.results.outdir import MANIFEST, SUMMARY, is_stored
+from cxloom.results.outdir import MANIFEST, OUTCOMES, SUMMARY, is_stored
 from cxloom.sweeping.identity import SCHEMA, Identity
 from cxloom.sweeping.plan import Point
 from cxloom.sweeping.store import FOLDER
@@ -91,13 +91,19 @@ def _none(file: Path) -> InputError:
     return InputError("not the manifest of a sweep", allowed="what `cxloom sweep` writes", file=file)
 
 
-def refuse_foreign(directory: Path, names: Sequence[str]) -> None:
-    """Raises InputError for a directory that holds something else under a name that a sweep would give its files."""
+def refuse_foreign(directory: Path, names: Sequence[str], outcome: str | None = None) -> None:
+    """Raises InputError for a directory that holds something else under a name that a sweep would give its files.
+
+    Or what is made of other points: a page would go on to show that. `outcome` is the file that is made of these.
+    """
     if directory.exists() and not directory.is_dir():
         raise InputError("not a directory", allowed="a directory for results", file=directory, path="--out")
+    others = {file: of for file, of in OUTCOMES.items() if file != outcome and (directory / file).exists()}
     if is_stored(str(directory)):
+        others = {SUMMARY: "the results of a run"}
+    for file, of in others.items():
         raise InputError(
-            f"the directory holds the results of a run, '{SUMMARY}', and a directory is about one thing",
+            f"the directory holds {of}, '{file}', and a directory is about one thing",
             allowed="an empty or new directory, or one of an earlier sweep",
             file=directory,
             path="--out",

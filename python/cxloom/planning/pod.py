@@ -10,11 +10,13 @@ from typing import Any
 
 from cxloom.base.errors import InputError
 from cxloom.base.granules import LINE, PAGE
+from cxloom.measure.look_ups import look_ups_ns, process_time
 from cxloom.planning.designs import MOST_HEADS, Pooled, Sparse, Switched
 from cxloom.planning.inputs import Traffic
 from cxloom.planning.reach import Reach
 from cxloom.planning.worst import Worst
 from cxloom.spec.node import Origin, from_plain
+from cxloom.spec.parts import part_of
 from cxloom.spec.resolve import resolve
 from cxloom.system.simulation import describe
 from cxloom.system.system import System
@@ -78,8 +80,19 @@ def template_of(design: Pooled, folder: str) -> Template:
         link["phy"] = design.phy
     size = int(describe(resolved)["nodes"][0]["bytes"])
     return Template(
-        (hosts[0], memories[0]), spec["devices"][hosts[0]], spec["devices"][memories[0]], link, size
+        (hosts[0], memories[0]), _server(spec, hosts[0]), spec["devices"][memories[0]], link, size
     )
+
+
+def _server(spec: Spec, host: str) -> Spec:
+    """A host whose accesses are those that memory sees: at their rate, where cores make them as soon as they can, and
+    past its caches, which they have missed."""
+    left_out = ("core", "cache", "atomics")
+    server = {key: value for key, value in spec["devices"][host].items() if key not in left_out}
+    part = part_of(spec, host, "requester")
+    if part is not None and (look_ups := look_ups_ns(part)):
+        server["process_time"] = process_time(part, look_ups)
+    return server
 
 
 def check_built(design: Pooled, reach: Reach, template: Template) -> None:

@@ -312,6 +312,17 @@ def test_a_place_that_is_none_is_that_of_the_option(tmp_path: Path, cxloom: Call
         assert not (tmp_path / "step.yaml").exists()
 
 
+def test_a_memory_that_is_none_of_the_system_is_that_of_the_option(
+    tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    """Where nothing is said, objects are in what --memory names, and nobody has given --place."""
+    (tmp_path / "system.yaml").write_text(SYSTEM)
+    words = ["offload", "zero", "1B", "--memory", "ddr:64GB/s", "--system", tmp_path / "system.yaml"]
+    done = cxloom(*words, "--scale", "4096", "--simulate")
+    assert done.code == 2
+    assert done.err.startswith("error: --memory: no node of this device has such a memory")
+
+
 def test_a_system_without_a_gpu_and_a_plan_with_a_disk_are_refused() -> None:
     with pytest.raises(InputError, match="the system has no gpu; allowed: a device of kind gpu"):
         cx.simulate_plan(step(), "esf/validation")

@@ -254,11 +254,17 @@ def test_an_override_makes_what_is_missing_on_the_way() -> None:
         ("workload.hots.reads=1", "workload.host.reads"),
         ("run.sead=1", "run.seed"),
         ("devices.cpu[*].queue=1", ""),
+        ("address_map[3].size=1GiB", "address_map[0].size"),
+        ("events[2].at=1us", "events[0].at"),
+        ("workload.host.phases[5].reads=1", "workload.host.phases[0].reads"),
     ],
 )
 def test_a_path_that_matches_nothing_is_an_error(spec_text: str, override: str, suggestion: str) -> None:
+    """Of a list that is too short the entries are named: beyond the links the same path was offered again."""
+    text = f"{spec_text}\nevents: [{{at: 1us, fail: {{device: mem0}}}}]\n"
+    text = text.replace("host: {pattern", "host: {phases: [{reads: 1, requests: 10}, {requests: 5}], pattern")
     with pytest.raises(InputError) as error:
-        resolved(spec_text, override)
+        resolved(text, override)
     assert "matches nothing" in error.value.problem
     assert f"(from --set {override})" in error.value.problem
     assert error.value.suggestion == suggestion

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cxloom.base.errors import InputError
+from cxloom.base.errors import InputError, InputErrors, together
 from cxloom.cli.options import whole_number
 from cxloom.cli.writing import check_forms, check_writable
 
@@ -126,6 +128,23 @@ class OnSystem:
             scale=self.scale,
         )
         graph = plan.task_graph(tokens)
-        if self.tasks is not None:
-            texts[self.tasks] = written(graph, on)
-        return beside(graph, on) if self.simulate else None
+        with nullcontext() if self.place or not plan.places else _places_of_memories():
+            if self.tasks is not None:
+                texts[self.tasks] = written(graph, on)
+            return beside(graph, on) if self.simulate else None
+
+
+@contextmanager
+def _places_of_memories() -> Iterator[None]:
+    """Errors of places at the option that said them: nobody has given --place."""
+
+    def named(error: InputError) -> InputError:
+        error.path = "--memory" if error.path == "place" else error.path
+        return error
+
+    try:
+        yield
+    except InputErrors as several:
+        raise together([named(each) for each in several.errors]) from None
+    except InputError as error:
+        raise named(error) from None

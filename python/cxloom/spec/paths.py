@@ -199,17 +199,18 @@ class _Search:
             return
         keys = list(node.value) if node is not None and isinstance(node.value, dict) else []
         unwritten = self._unwritten(path)
-        self.candidates = list(dict.fromkeys([*keys, *unwritten]))
-        if path == () and self.segments[0].startswith(("links[", "address_map[")):
-            self.candidates = self._entries(self.segments[0].partition("[")[0])
+        self.candidates = self._entries(node, path, depth) or list(dict.fromkeys([*keys, *unwritten]))
         self.deepest, self.at, self.node = depth, to_text(path), node
 
-    def _entries(self, name: str) -> list[str]:
-        items = self.root.get(name)
-        count = len(items.list()) if items is not None else 0
-        if name == "links" and self.link_groups:
-            count = len(self.link_groups)
-        return [f"{name}[{i}]" for i in range(min(count, NAMES))]
+    def _entries(self, node: Node | None, path: Path, depth: int) -> list[str]:
+        """The entries of the list that a segment is of; none if it is of no list."""
+        indexed = _SEGMENT.fullmatch(self.segments[depth])
+        items = node.get(indexed["name"]) if indexed and node is not None else None
+        if indexed is None or items is None or not isinstance(items.value, list):
+            return []
+        is_links = (*path, indexed["name"]) == ("links",) and self.link_groups
+        count = len(self.link_groups if is_links else items.value)
+        return [f"{indexed['name']}[{i}]" for i in range(min(count, NAMES))]
 
     def _with_indices(self, near: str, segment: str) -> str:
         """The nearest key with the indices of what was written, if it is a list."""

@@ -32,18 +32,32 @@ class BatchMeans {
 
   /// The number of entries with which the next batch is full; zero if there are no batches.
   std::uint64_t next() const { return next_; }
-  /// A batch is full; `sum` is that of all entries so far.
-  void close(Wide sum);
+  /// A batch is full at `now`; `sum` is that of all entries so far.
+  void close(Wide sum, Time now);
 
   /// The mean of all entries lies within `mean +- half_width`, with 95 % confidence.
   struct Precision {
     double half_width = 0.0;
     bool independent =
         false;  ///< the batches were long enough to be; otherwise it allows for what they have in common
+    /// The variance of the mean, by batches of the length that makes it greatest. Longer ones scatter less
+    /// where what came late is made up for, as in a closed loop.
+    double most_variance = 0.0;
   };
   /// `entries` is how many there are, those behind the last full batch among them. None with fewer than
   /// `kFewest`.
   std::optional<Precision> precision(std::uint64_t entries) const;
+
+  struct Interval {
+    double low = 0.0;
+    double high = 0.0;
+  };
+  /// The 95 % interval of a rate of so many entries, by the times that batches took. None with fewer than
+  /// `kFewest`, or where batches take no time.
+  std::optional<Interval> rate_interval(double rate, std::uint64_t entries) const;
+  /// Around a positive number of which half of the interval is `half_width`: it is that of the logarithm, for
+  /// what is known of such a number is a part of it.
+  static Interval around(double number, double half_width);
 
   struct Halves {
     double first = 0.0;
@@ -61,6 +75,7 @@ class BatchMeans {
   std::uint64_t next_;
   std::uint64_t length_ = 1;  // entries per batch
   std::vector<Wide> sums_;    // of all entries up to the end of each batch
+  std::vector<Time> ends_;    // of the batches
 };
 
 }  // namespace cxloom

@@ -53,15 +53,29 @@ double LatencyDistribution::quantile_ns(double fraction) const {
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];
-    if (seen < rank) continue;
-    const unsigned octave = first_octave_ + static_cast<unsigned>(i >> precision_);
-    const std::uint64_t part = i & ((1ULL << precision_) - 1);
-    const unsigned shift = octave == 0 ? 0 : octave - 1;
-    const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
-    const auto middle = static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
-    return std::clamp(middle / 1000.0, minimum_.ns(), maximum_.ns());
+    if (seen >= rank) return std::clamp(middle_of(i) / 1000.0, minimum_.ns(), maximum_.ns());
   }
   return maximum_.ns();
+}
+
+double LatencyDistribution::variance() const {
+  if (count_ == 0) return 0.0;
+  const double mean = static_cast<double>(sum_) / static_cast<double>(count_);
+  double squares = 0.0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) continue;
+    const double deviation = middle_of(i) - mean;
+    squares += static_cast<double>(counts_[i]) * deviation * deviation;
+  }
+  return squares / static_cast<double>(count_);
+}
+
+double LatencyDistribution::middle_of(std::size_t place) const {
+  const unsigned octave = first_octave_ + static_cast<unsigned>(place >> precision_);
+  const std::uint64_t part = place & ((1ULL << precision_) - 1);
+  const unsigned shift = octave == 0 ? 0 : octave - 1;
+  const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
+  return static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
 }
 
 namespace {

@@ -38,8 +38,12 @@ class LatencyDistribution {
   Time maximum() const { return maximum_; }
   /// The value below or at which a share `fraction` of all entries lies, in ns; zero if there is none.
   double quantile_ns(double fraction) const;
+  /// The variance of the entries, as exact as percentiles are, in ps squared.
+  double variance() const;
 
  private:
+  /// The middle of a place of `counts_`, ps.
+  double middle_of(std::size_t place) const;
   /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the shifted value
   /// keeps its leading bit, 2^precision, which adds the octave that the shift lacks.
   std::uint64_t place_of(std::uint64_t value) const {

@@ -71,15 +71,15 @@ std::unique_ptr<RequestObserver> Collector::divide() {
   return part;
 }
 
-void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency) {
+void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency, Time now) {
   requests.latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
-  if (++requests.count == batches.next()) batches.close(requests.latency_sum_ps);
+  if (++requests.count == batches.next()) batches.close(requests.latency_sum_ps, now);
 }
 
-void Collector::completed_in_order(AccessKind kind, Time latency) {
+void Collector::completed_in_order(AccessKind kind, Time latency, Time now) {
   const auto index = static_cast<std::size_t>(kind);
-  count_in_order(kinds_in_order_[index], kinds_[index].batches, latency);
-  count_in_order(in_order_, batches_, latency);
+  count_in_order(kinds_in_order_[index], kinds_[index].batches, latency, now);
+  count_in_order(in_order_, batches_, latency, now);
 }
 
 void Collector::take_in(const RequestObserver& part) {
@@ -171,9 +171,9 @@ Wide Collector::latency_sum_ps() const {
   Kind& kind = kind_of(request);
   kind.latency.add(latency);
   if (kind.latency.count() == kind.batches.next()) [[unlikely]]
-    kind.batches.close(kind.latency.sum_ps());
+    kind.batches.close(kind.latency.sum_ps(), now);
   if (++count_ == batches_.next()) [[unlikely]]
-    batches_.close(latency_sum_ps());
+    batches_.close(latency_sum_ps(), now);
   // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
   if (const std::uint64_t moved = request.moved(); moved > 0) {
     kind.payload += moved;

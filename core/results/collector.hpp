@@ -132,7 +132,7 @@ class Collector final : public RequestObserver {
   std::optional<double> relative_error() const override;
 
   std::unique_ptr<RequestObserver> divide() override;
-  void completed_in_order(AccessKind kind, Time latency) override;
+  void completed_in_order(AccessKind kind, Time latency, Time now) override;
   void take_rows(std::span<RequestObserver* const> parts) override;
   void take_in(const RequestObserver& part) override;
 
@@ -157,7 +157,7 @@ class Collector final : public RequestObserver {
 
  private:
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
-  static constexpr std::size_t kBatches = 256;  // 4 KiB
+  static constexpr std::size_t kBatches = 256;  // 6 KiB
 
   /// The counts of one kind. Segments of requests are kept where these were served, and only others here.
   struct Kind {
@@ -181,7 +181,7 @@ class Collector final : public RequestObserver {
 
   void take_rows_of(Collector& part);
 
-  static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency);
+  static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency, Time now);
   std::uint64_t count_so_far() const;
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "memory/memory_owner.hpp"
 #include "protocol/segment.hpp"
 #include "results/link_notes.hpp"
+#include "results/request_measures.hpp"
 #include "results/unsteady.hpp"
 #include "system/events/player.hpp"
 #include "system/events/removal.hpp"
@@ -197,6 +199,26 @@ std::optional<std::string> edges_that_count(const Simulation& simulation, const 
          " than that of the requests that were answered in it; measure more requests";
 }
 
+// Three digits of a time.
+Time rounded(double ps) {
+  const double step = std::pow(10.0, std::max(0.0, std::floor(std::log10(ps)) - 2.0));
+  return Time{std::llround(std::round(ps / step) * step)};
+}
+
+// The classic rule of thumb: the mean of fewer than thirty has no normal distribution yet.
+std::optional<std::string> few_independent(const RequestStatistics& all, double length) {
+  constexpr double kFew = 30.0;
+  const auto precision = all.batches.precision(all.latency.count());
+  if (!precision || length <= 0.0) return std::nullopt;
+  const double independent = independent_requests(all.latency, *precision);
+  if (independent >= kFew) return std::nullopt;
+  return "the measured window is short beside the time for which latencies depend on each other: its " +
+         counted(all.latency.count(), "request") + " tell the mean as well as " +
+         counted(static_cast<std::uint64_t>(std::llround(independent)), "independent one") +
+         " would, one in each " + to_text(rounded(length / independent * 1000.0)) +
+         ", and 95 % intervals of so few hold the truth less often than they say; measure more requests";
+}
+
 // A window may open and close at one instant; requests that completed then may have taken time, or not.
 std::string without_length(bool took_time) {
   const std::string said = "the measured window has no length, as ";
@@ -244,6 +266,9 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   if (const auto halves = all.batches.halves(latency.count());
       halves && halves->differ && !simulation.tasks()) {
     notes.emplace_back(not_stationary(simulation, *halves));
+  }
+  if (!simulation.tasks() && !is_uneven(simulation)) {
+    if (auto few = few_independent(all, length)) notes.emplace_back(std::move(*few));
   }
   if (auto empty = series_without_rows(simulation, length)) notes.emplace_back(std::move(*empty));
   if (unlimited.any()) notes.emplace_back(unlimited.note());

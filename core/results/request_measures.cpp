@@ -1,6 +1,7 @@
 #include "results/request_measures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,35 @@ LatencyMeasured measured(const LatencyDistribution& latency) {
           .p90 = known(latency.quantile_ns(0.9)),
           .p99 = known(latency.quantile_ns(0.99)),
           .p999 = known(latency.quantile_ns(0.999)),
-          .maximum = known(latency.maximum().ns())};
+          .maximum = known(latency.maximum().ns()),
+          .p50_ci95 = {},
+          .p90_ci95 = {},
+          .p99_ci95 = {},
+          .p999_ci95 = {}};
+}
+
+Value interval_of_mean(const LatencyDistribution& latency,
+                       const std::optional<BatchMeans::Precision>& precision) {
+  if (!precision) return {};
+  const auto ends = BatchMeans::around(latency.mean_ns(), precision->half_width / 1000.0);
+  return Value::List{ends.low, ends.high};
+}
+
+// A window in which requests depend on each other knows a share of them as well as one of fewer, independent
+// ones, whose number is that with which their mean would be known as well. The ends of the share are
+// percentiles, of ranks that are so much lower and higher (J. D. Gibbons and S. Chakraborti, Nonparametric
+// Statistical Inference, ch. 5.2). In a closed loop the mean is known better than this by Little's law: no
+// percentile is taken to be known better than the mean.
+Value interval_of_percentile(const LatencyDistribution& latency, const BatchMeans::Precision& precision,
+                             double independent, double share) {
+  constexpr double kNormal = 1.959963984540054;
+  const double value = latency.quantile_ns(share);
+  const double away = kNormal * std::sqrt(share * (1.0 - share) / independent);
+  const double mean = latency.mean_ns();
+  const double factor = mean > 0.0 ? std::exp(precision.half_width / 1000.0 / mean) : 1.0;
+  const double low = std::min(latency.quantile_ns(std::max(0.0, share - away)), value / factor);
+  if (share + away >= 1.0) return Value::List{low, Value()};
+  return Value::List{low, std::max(latency.quantile_ns(share + away), value * factor)};
 }
 
 }  // namespace
@@ -34,13 +63,34 @@ Value latency_of(const LatencyDistribution& latency) { return map_of(kLatencyMea
 
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) {
   LatencyMeasured values = measured(latency);
-  Value interval;
-  if (const auto precision = batches.precision(latency.count())) {
-    const double half_width = precision->half_width / 1000.0;
-    interval = Value::List{std::max(0.0, latency.mean_ns() - half_width), latency.mean_ns() + half_width};
-  }
-  values.ci95 = std::move(interval);
+  values.ci95 = interval_of_mean(latency, batches.precision(latency.count()));
   return map_of(kLatencyMeasures, values);
+}
+
+Value latency_of_many(const LatencyDistribution& latency, const BatchMeans& batches) {
+  LatencyMeasured values = measured(latency);
+  const auto precision = batches.precision(latency.count());
+  values.ci95 = interval_of_mean(latency, precision);
+  const double independent = precision ? independent_requests(latency, *precision) : 0.0;
+  const auto interval = [&](double share) {
+    return precision ? interval_of_percentile(latency, *precision, independent, share) : Value();
+  };
+  values.p50_ci95 = interval(0.5);
+  values.p90_ci95 = interval(0.9);
+  values.p99_ci95 = interval(0.99);
+  values.p999_ci95 = interval(0.999);
+  return map_of(kLatencyMeasures, values);
+}
+
+double independent_requests(const LatencyDistribution& latency, const BatchMeans::Precision& precision) {
+  const auto count = static_cast<double>(latency.count());
+  if (precision.most_variance <= 0.0) return count;
+  return std::clamp(latency.variance() / precision.most_variance, 1.0, count);
+}
+
+Value bandwidth_interval(double bandwidth, std::uint64_t requests, const BatchMeans& batches) {
+  const auto ends = batches.rate_interval(bandwidth, requests);
+  return ends ? Value(Value::List{ends->low, ends->high}) : Value();
 }
 
 std::optional<Value> errors_of(const LatencyDistribution& errors) {
@@ -63,7 +113,9 @@ Value kind_summary(const RequestStatistics& statistics, double length, std::size
   return map_of(kKindMeasures,
                 {.requests = statistics.latency.count(),
                  .bandwidth = rate(statistics.payload, length),
-                 .latency = latency_of(statistics.latency, statistics.batches),
+                 .bandwidth_ci95 = bandwidth_interval(rate(statistics.payload, length),
+                                                      statistics.latency.count(), statistics.batches),
+                 .latency = latency_of_many(statistics.latency, statistics.batches),
                  .breakdown = breakdown_of(statistics.segment_sums_ps, statistics.latency.count(), segments),
                  .errors = errors_of(statistics.errors)});
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/measure_table.hpp"
@@ -25,6 +26,11 @@ struct LatencyMeasured {
   Value p99;
   Value p999;
   Value maximum;
+  // None: they are not worked out here.
+  std::optional<Value> p50_ci95;
+  std::optional<Value> p90_ci95;
+  std::optional<Value> p99_ci95;
+  std::optional<Value> p999_ci95;
 };
 
 inline constexpr std::array kLatencyMeasures{
@@ -39,6 +45,12 @@ inline constexpr std::array kLatencyMeasures{
     measure<&LatencyMeasured::p99>("p99", "ns", "99th percentile"),
     measure<&LatencyMeasured::p999>("p999", "ns", "percentile of 99.9 %"),
     measure<&LatencyMeasured::maximum>("max", "ns", "the greatest"),
+    measure<&LatencyMeasured::p50_ci95>("p50_ci95", "ns", "the ends of the 95 % interval of p50, as ci95"),
+    measure<&LatencyMeasured::p90_ci95>(
+        "p90_ci95", "ns",
+        "of p90; the upper end is null where the window has too few independent requests to bound it"),
+    measure<&LatencyMeasured::p99_ci95>("p99_ci95", "ns", "of p99, as p90_ci95"),
+    measure<&LatencyMeasured::p999_ci95>("p999_ci95", "ns", "of p999, as p90_ci95"),
 };
 
 /// Entries of a `breakdown_ns`: the segments, in the order in which people read them.
@@ -93,10 +105,15 @@ inline constexpr std::array kAllErrorsMeasures{
                                        parts_of<kFirstErrorMeasures>()),
 };
 
+inline constexpr std::string_view kBandwidthInterval =
+    "the ends of the 95 % interval of bandwidth_gb_per_s, by the times that batches of requests took; null "
+    "where there are too few to decide";
+
 /// Reads, writes, or atomic operations.
 struct KindMeasured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
+  Value bandwidth_ci95;
   Value latency;
   Value breakdown;
   std::optional<Value> errors;
@@ -106,6 +123,7 @@ inline constexpr std::array kKindMeasures{
     measure<&KindMeasured::requests>("requests", "", "answered with data in the window"),
     measure<&KindMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
                                       "payload bytes that they exchanged with memory / length of the window"),
+    measure<&KindMeasured::bandwidth_ci95>("bandwidth_ci95", "GB/s", kBandwidthInterval),
     measure<&KindMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
     measure<&KindMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
                                       kBreakdownParts),
@@ -222,6 +240,12 @@ Value latency_of(const LatencyDistribution& latency);
 std::optional<Value> errors_of(const LatencyDistribution& errors);
 /// With the interval of the mean, or a null where it is not known.
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
+/// With those of percentiles besides.
+Value latency_of_many(const LatencyDistribution& latency, const BatchMeans& batches);
+/// So many independent ones would tell their mean as well.
+double independent_requests(const LatencyDistribution& latency, const BatchMeans::Precision& precision);
+/// The interval of a bandwidth of so many requests; null where it is not known.
+Value bandwidth_interval(double bandwidth, std::uint64_t requests, const BatchMeans& batches);
 /// `segments`: how many there are, with persist buffers' at their end.
 Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std::size_t segments);
 Value kind_summary(const RequestStatistics& statistics, double length, std::size_t segments);

@@ -43,6 +43,7 @@ struct Summary {
   std::uint64_t failed_write_backs = 0;
   double simulated_time = 0;
   double bandwidth = 0;
+  Value bandwidth_ci95;
   Value latency;
   Value breakdown;
   Value mean_hops;
@@ -111,6 +112,7 @@ constexpr std::array kSummaryMeasures{
                                  "payload bytes exchanged with memory by the requests, write-backs and "
                                  "prefetches completed in the window / its "
                                  "length; 10^9 bytes per second; cache hits move nothing"),
+    measure<&Summary::bandwidth_ci95>("bandwidth_ci95", "GB/s", kBandwidthInterval),
     measure<&Summary::latency>(
         "latency_ns", "ns",
         "latency of the requests answered with data in the window. The clock starts when the request exists: "
@@ -376,7 +378,8 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .failed_write_backs = collector.failed_write_backs(),
        .simulated_time = length,
        .bandwidth = rate(all.payload, length),
-       .latency = latency_of(all.latency, all.batches),
+       .bandwidth_ci95 = bandwidth_interval(rate(all.payload, length), all.latency.count(), all.batches),
+       .latency = latency_of_many(all.latency, all.batches),
        .breakdown = breakdown_of(all.segment_sums_ps, all.latency.count(), segments),
        .mean_hops = mean_hops_of(collector.by_hops()),
        .by_hops = hops_summary(collector.by_hops()),

@@ -55,6 +55,8 @@ std::string unevenness(const Simulation& simulation) {
 
 }  // namespace
 
+bool is_uneven(const Simulation& simulation) { return !unevenness(simulation).empty(); }
+
 std::string not_stationary(const Simulation& simulation, const BatchMeans::Halves& halves) {
   const bool rising = halves.second > halves.first;
   const double higher = rising ? halves.second : halves.first;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -17,7 +18,7 @@ import cxloom as cx
 from cxloom.bottleneck.resources import cause
 from cxloom.bottleneck.shared_limits import all_resources
 from cxloom.display import palette
-from cxloom.display.numbers import significant
+from cxloom.display.numbers import margin, significant
 from cxloom.report.distribution import distributions, edges_of
 from cxloom.report.run_answer import answer_of_run
 from cxloom.report.series import series_of
@@ -109,6 +110,13 @@ def test_the_page_opens_with_the_answer(results: Path, page: str) -> None:
     limit = cause(all_resources(result.spec.plain(), result.summary))
     assert limit is not None
     assert f"Full last on a request&#x27;s way: {limit.name}" in first
+
+
+def test_how_well_a_value_is_known_stands_behind_it() -> None:
+    assert f"100{margin(100.0, (96.0, 104.4))}" == "100 ±4.2"
+    assert f"100{margin(100.0, (50.0, 200.0))}" == "100 (50.0 to 200)"
+    assert f"100{margin(100.0, (50.0, math.inf))}" == "100 (from 50.0)"
+    assert f"0{margin(0.0, (0.0, 0.0), '+- ')}" == "0 +- 0"
 
 
 def test_an_offered_load_is_the_answer_where_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,8 @@ def test_seeds_give_a_mean_and_its_interval() -> None:
     assert first["latency_ns.mean"] == pytest.approx(mean)
     assert first["latency_ns.mean:low"] == pytest.approx(mean - half)
     assert first["latency_ns.mean:high"] == pytest.approx(mean + half)
-    assert "run.seed" not in result.aggregate().columns
+    assert {"bandwidth_ci95.low", "latency_ns.p99_ci95.high"} <= set(result.frame().columns)
+    assert not any(name == "run.seed" or "ci95" in name for name in result.aggregate().columns)
 
 
 def test_null_is_not_what_the_spec_says() -> None:

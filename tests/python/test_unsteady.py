@@ -44,6 +44,13 @@ def test_phases_are_named_in_place_of_an_advice() -> None:
     assert "warmup" not in note
 
 
+def test_phases_are_no_dependence_of_latencies_on_each_other() -> None:
+    """A longer window would tell the mean of two levels no better."""
+    spec = {**BASE, "workload": {"host": {"phases": [phase("0GiB"), phase("1GiB")]}}}
+    result = cx.run(cx.System.from_yaml(to_yaml(spec)))
+    assert not any("depend on each other" in note for note in result["notes"])
+
+
 def test_an_event_in_the_window_is_named() -> None:
     links = [{**LINKS[0], "degraded": {"at": "10us", "phy": "pcie5-x1"}}, LINKS[1]]
     note = note_of(RANDOM, links=links)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from statistics import fmean
 
 import pytest
-from validation.systems import FREE, Spec, changed, generated, host_and_memory, run
+from validation.systems import FREE, LINE, Spec, changed, generated, host_and_memory, run
 
 SERVICE = 10.0
 """A write's 80 bytes at 8 GB/s, in ns: with Poisson arrivals an M/D/1 queue."""
@@ -57,6 +58,113 @@ def test_of_many_runs_as_many_intervals_cover_as_they_say(load: float, requests:
     print(f"load {load}, {requests} requests: {covered:.1%} covered, {flagged:.2%} flagged")
     assert 0.90 <= covered <= 0.98
     assert flagged <= 0.025
+
+
+def arrivals(load: float, requests: int, seed: int, lines: int = 1) -> Spec:
+    """Two hosts that write over one narrow link, at random times, so many lines at once. Above 4 KiB each is a
+    request."""
+    work = {
+        "pattern": "random",
+        "reads": 0.0,
+        "size": f"{LINE * lines}B",
+        "requests": requests // lines // 2,
+        "rate": f"{round(load / SERVICE / lines / 2 * 1e9)}/s",
+        "arrivals": "poisson",
+        "footprint": "1GiB",
+    }
+    return {
+        "devices": {
+            **{name: {"kind": "host", "queue": 1 << 16} for name in ("a", "b")},
+            "sw": {"kind": "switch", "queueing": "voq"},
+            "mem": {"kind": "memory", "capacity": "16GiB"},
+        },
+        "links": [
+            *({"between": [name, "sw"], "bandwidth": "32GB/s"} for name in ("a", "b")),
+            {"between": ["sw", "mem"], "bandwidth": "8GB/s", "reverse": {"bandwidth": "unlimited"}},
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"a": work, "b": dict(work)},
+        "run": {"warmup": 1000, "seed": seed},
+    }
+
+
+def closed(queue_length: int, requests: int, seed: int) -> Spec:
+    """A closed loop of reads and writes on DRAM, which come in waves."""
+    return host_and_memory({"bandwidth": "64GB/s"}, memory={"media": {"kind": "dram", "preset": "DDR4-3200"}},
+                           host={"queue": queue_length}, work={"reads": 0.7, "requests": requests}, warmup=2000,
+                           seed=seed)  # fmt: skip
+
+
+STEADY: dict[str, Callable[[int, int], Spec]] = {
+    "load 0.5": lambda requests, seed: queue(0.5, requests, seed),
+    "load 0.8": lambda requests, seed: queue(0.8, requests, seed),
+    "load 0.9": lambda requests, seed: queue(0.9, requests, seed),
+    "load 0.95": lambda requests, seed: queue(0.95, requests, seed),
+    "load 0.98": lambda requests, seed: queue(0.98, requests, seed),
+    "two hosts, load 0.95": lambda requests, seed: arrivals(0.95, requests, seed),
+    "bursts, load 0.5": lambda requests, seed: arrivals(0.5, requests, seed, lines=128),
+    "DRAM, 16 in flight": lambda requests, seed: closed(16, requests, seed),
+    "DRAM, 256 in flight": lambda requests, seed: closed(256, requests, seed),
+}
+"""Systems that do not change, by requests and seed."""
+
+
+@pytest.mark.parametrize("name", ["p50", "p99"])
+def test_intervals_of_percentiles_and_bandwidth_cover(name: str) -> None:
+    """Against a run that is twenty times as long, and the bandwidth that was asked for."""
+    exact = run(queue(0.8, 400_000, 1000)).summary["latency_ns"][name]
+    within, moved = 0, 0
+    for seed in range(40):
+        summary = run(queue(0.8, 20_000, seed)).summary
+        low, high = summary["latency_ns"][f"{name}_ci95"]
+        within += low <= exact and (high is None or exact <= high)
+        low, high = summary["bandwidth_ci95"]
+        moved += low <= 0.8 * LINE / SERVICE <= high
+    assert within >= 36
+    assert moved >= 36
+
+
+def covered(summary: Spec, exact: dict[str, float]) -> dict[str, bool]:
+    """Which intervals of a run hold what is exact."""
+    latency = summary["latency_ns"]
+    ends = {"mean": latency["ci95"], "bandwidth": summary["bandwidth_ci95"]}
+    ends |= {name: latency[f"{name}_ci95"] for name in ("p50", "p99", "p999")}
+    return {
+        name: low <= exact[name] and (high is None or exact[name] <= high)
+        for name, (low, high) in ends.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("requests", [5000, 20_000])
+@pytest.mark.parametrize("name", STEADY)
+def test_how_often_intervals_cover(name: str, requests: int) -> None:
+    """Against the means of ten long runs. Runs that are short beside their correlation cover less often, and most of
+    them say so."""
+    long = [run(STEADY[name](400_000, 10_000 + seed)).summary for seed in range(10)]
+    exact = {each: fmean(run["latency_ns"][each] for run in long) for each in ("mean", "p50", "p99", "p999")}
+    exact["bandwidth"] = fmean(run["bandwidth_gb_per_s"] for run in long)
+    if name.startswith("load"):
+        exact["mean"] = truth(float(name.split()[1]))
+        exact["bandwidth"] = float(name.split()[1]) * LINE / SERVICE
+    runs = [run(STEADY[name](requests, seed)).summary for seed in range(200)]
+    shares = {each: fmean(covered(run, exact)[each] for run in runs) for each in exact}
+    warned = fmean(any(SHORT in note for note in run["notes"]) for run in runs)
+    print(
+        f"| {name} | {requests} |",
+        " | ".join(f"{share:.1%}" for share in shares.values()),
+        f"| {warned:.0%} |",
+    )
+    assert min(shares.values()) >= (0.9 if warned < 0.1 else 0.7)
+
+
+SHORT = "short beside the time for which latencies depend on each other"
+
+
+def test_a_window_that_is_short_beside_what_its_queue_remembers_says_so() -> None:
+    [note] = [note for note in run(queue(0.98, 5000, 1)).summary["notes"] if SHORT in note]
+    assert re.search(r"tell the mean as well as \d+ independent ones would, one in each \d+ns", note)
+    assert not any(SHORT in note for note in run(queue(0.5, 20_000, 1)).summary["notes"])
 
 
 @pytest.mark.slow

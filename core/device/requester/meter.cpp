@@ -13,6 +13,7 @@ namespace {
 struct MeterMeasured : MeterCounts {
   std::uint64_t requests = 0;
   double bandwidth = 0;
+  Value bandwidth_ci95 = {};
   double in_flight = 0;
   bool fenced = false;
   Value fence_wait_mean = {};
@@ -23,6 +24,10 @@ constexpr std::array kMeterMeasures{
     measure<&MeterMeasured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s",
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
+    measure<&MeterMeasured::bandwidth_ci95>(
+        "bandwidth_ci95", "GB/s",
+        "the ends of its 95 % interval, by the times that batches of requests took; null where there are too "
+        "few to decide"),
     measure<&MeterMeasured::in_flight>(
         "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
     measure<MeterMeasured, &MeterMeasured::poisoned, &MeterMeasured::poisoned>(
@@ -55,6 +60,8 @@ void RequesterMeter::report(MeasureSink& sink) const {
   MeterMeasured measured{counts_.window()};
   measured.requests = latency().count();
   measured.bandwidth = counts_.measured().per_ns(static_cast<double>(measured.payload));
+  if (const auto ends = batches().rate_interval(measured.bandwidth, measured.requests))
+    measured.bandwidth_ci95 = Value::List{ends->low, ends->high};
   measured.in_flight = in_flight_.mean();
   measured.fenced = fenced_;
   measured.fence_wait_mean = mean_value(measured.fence_wait.ns(), static_cast<double>(measured.fences));

@@ -58,7 +58,9 @@ void DividedRun::attach(WholeRun& whole, RequestObserver& run, RequestObserver& 
     ensure(own != nullptr, "the observer of a divided run cannot be divided");
     observers_.push_back(std::make_unique<PartObserver>(
         kernels_.part(part), run,
-        [this, part](AccessKind kind, Time latency, bool failed) { measured(part, kind, latency, failed); },
+        [this, part](AccessKind kind, Time latency, Time now, bool failed) {
+          measured(part, kind, latency, now, failed);
+        },
         std::move(own), window, livelock_watch));
   }
 }
@@ -192,13 +194,13 @@ void DividedRun::tell_answers() {
       of = part;
     }
     ++at[of];
-    measured(of, first->kind, first->latency, first->failed);
+    measured(of, first->kind, first->latency, first->place.at, first->failed);
   }
   for (auto& answers : untold_) answers.clear();
 }
 
-void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, bool failed) {
-  if (!failed) observer_->completed_in_order(kind, latency);
+void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, Time now, bool failed) {
+  if (!failed) observer_->completed_in_order(kind, latency, now);
   else if (!first_failed_) first_failed_ = part;
   whole_->measured();
 }

@@ -12,7 +12,7 @@ void PartObserver::completed(const Request& request, Time now) {
   observer_->completed(request, now);
   const Time latency = now - request.created();
   if (!side_by_side_) {
-    measured_(request.kind, latency, request.failed);
+    measured_(request.kind, latency, now, request.failed);
   } else {
     answers_.push_back({kernel_.place(), latency, request.kind, request.failed});
     // Another thread may have read these lines.

@@ -26,7 +26,7 @@ class alignas(128) PartObserver final : public RequestObserver {
   };
 
   /// A request that is measured was answered, in the order of the whole run.
-  using Measured = std::function<void(AccessKind kind, Time latency, bool failed)>;
+  using Measured = std::function<void(AccessKind kind, Time latency, Time now, bool failed)>;
 
   /// All outlive it. `observer`: of this part, as RequestObserver::divide has made it.
   PartObserver(const Kernel& kernel, RequestObserver& run, Measured measured,

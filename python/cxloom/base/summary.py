@@ -19,6 +19,10 @@ class ComponentLatencyNs(TypedDict, total=False):
     p99: Any
     p999: Any
     max: Any
+    p50_ci95: Any
+    p90_ci95: Any
+    p99_ci95: Any
+    p999_ci95: Any
 
 
 class ComponentErrors(TypedDict, total=False):
@@ -170,6 +174,7 @@ class Component(TypedDict, total=False):
     poisoned_lines: Any
     poison_delivered: Any
     transactions_mean: Any
+    bandwidth_ci95: Any
     in_flight_mean: Any
     poison_consumed: Any
     fences: Any
@@ -554,6 +559,7 @@ class SummarySharing(TypedDict, total=False):
 class SummaryRead(TypedDict, total=False):
     requests: Any
     bandwidth_gb_per_s: Any
+    bandwidth_ci95: Any
     latency_ns: ComponentLatencyNs
     breakdown_ns: Mapping[str, Any]
     errors: ComponentErrors
@@ -699,6 +705,7 @@ class Summary(TypedDict, total=False):
     failed_write_backs: Any
     simulated_time_ns: Any
     bandwidth_gb_per_s: Any
+    bandwidth_ci95: Any
     latency_ns: ComponentLatencyNs
     breakdown_ns: Mapping[str, Any]
     mean_hops: Any

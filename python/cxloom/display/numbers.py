@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
@@ -21,6 +22,20 @@ def significant(value: float, digits: int = 3) -> str:
 def narrow(value: float, digits: int = 3) -> str:
     """`significant` in eight columns at most: with an exponent from ten million on, too."""
     return significant(value, digits) if abs(value) < 1e7 else _scientific(value, digits)
+
+
+_SYMMETRICAL = 1.25
+"""Half an interval stands for both sides unless one is so many times the other."""
+
+
+def margin(value: float, interval: Sequence[float], sign: str = "±") -> str:
+    """How well a value is known, to stand behind it: half of its interval, or both ends where sides are unlike."""
+    low, high = interval
+    if math.isinf(high):
+        return f" (from {narrow(low)})"
+    if high - value > _SYMMETRICAL * (value - low):
+        return f" ({narrow(low)} to {narrow(high)})"
+    return f" {sign}{narrow((high - low) / 2, 2)}"
 
 
 def _scientific(value: float, digits: int) -> str:

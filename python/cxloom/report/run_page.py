@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cxloom.base.errors import InputError
 from cxloom.base.words import counted, plural
-from cxloom.display.numbers import duration, percent, significant, size
+from cxloom.display.numbers import duration, margin, percent, significant, size
 from cxloom.draw.graph import MOST, Graph, graph_of
 from cxloom.draw.picture import loads_of, pictures
 from cxloom.report import plots
@@ -89,7 +89,7 @@ def _lead(summary: Summary) -> str:
         return _notes(summary) + "<p>Nothing was measured.</p>"
     latency = summary["latency_ns"]
     interval = latency.get("ci95")
-    known = f"± {significant(interval[1] - latency['mean'], 2)} (95 %)" if interval else ""
+    known = f"{margin(latency['mean'], interval, '± ').strip()} (95 %)" if interval else ""
     busiest = max(
         (way for way in directions(summary) if way.busy is not None),
         key=lambda way: way.in_use or 0,

@@ -14,7 +14,7 @@ from rich.text import Text
 from cxloom.base.words import counted
 from cxloom.display.console import output, plain
 from cxloom.display.notes import folded
-from cxloom.display.numbers import duration, narrow, percent, size
+from cxloom.display.numbers import duration, margin, narrow, percent, size
 from cxloom.display.tables import shortened
 from cxloom.results import fences, removals, replications, tiering
 from cxloom.results.busiest import fullest, used
@@ -223,8 +223,8 @@ def _headline(summary: Summary, blocks: str) -> Text:
     if interval is None:
         return Text(f"{measured} of simulated time")
     mean, sign = summary["latency_ns"]["mean"], "+-" if len(blocks) == 1 else "±"
-    width = narrow(interval[1] - mean, 2)
-    known = f"{measured} of simulated time, mean {narrow(mean, 4)} {sign} {width} ns"
+    width = margin(mean, interval, f"{sign} ")
+    known = f"{measured} of simulated time, mean {narrow(mean, 4)}{width} ns"
     unsteady = ", not stationary" if summary.get("stationary") is False else ""
     return Text.assemble(known, (unsteady, "bold yellow"))
 

@@ -37,7 +37,7 @@ def aggregated(columns: Columns) -> Columns:
     table: Columns = {axis: [columns[axis][group[0]] for group in rows] for axis in others}
     table["seeds"] = [len(group) for group in finished]
     for name in list(columns)[len(axes) + len(STATUS) :]:
-        if name in _NO_MEASURES or ".ci95." in name or not _is_number(columns[name]):
+        if name in _NO_MEASURES or "ci95." in name or not _is_number(columns[name]):
             continue
         values = [
             [columns[name][row] for row in group if columns[name][row] is not None] for group in finished

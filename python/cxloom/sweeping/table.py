@@ -30,8 +30,9 @@ ERRORS = "errors.requests"
 NOTES_APART = " | "
 """Between the notes of a run, which are one column."""
 
-_ENDS = {"ci95": ("low", "high")}
-"""Pairs that are two columns."""
+_INTERVAL = "ci95"
+"""How the names of pairs end that are two columns."""
+_ENDS = ("low", "high")
 
 
 def columns_of(
@@ -123,9 +124,9 @@ def _flatten(values: Mapping[str, Any], prefix: str, found: dict[str, Any]) -> N
         path = prefix + key
         if isinstance(value, dict):
             _flatten(value, path + ".", found)
-        elif key in _ENDS:
-            ends = value or [None] * len(_ENDS[key])
-            found.update(zip((f"{path}.{end}" for end in _ENDS[key]), ends, strict=True))
+        elif key.endswith(_INTERVAL):
+            ends = value or [None] * len(_ENDS)
+            found.update(zip((f"{path}.{end}" for end in _ENDS), ends, strict=True))
         elif key == "notes":
             found[path] = NOTES_APART.join(value) or None
         elif not isinstance(value, list):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from validation.laws import law
+from validation.laws.intervals import around_bandwidth, around_mean, around_percentile, told
 from validation.laws.look import HUBS, Array, Look
 from validation.systems import LINE, Spec
 from validation.unloaded import bytes_of
@@ -114,37 +115,24 @@ def bandwidth(look: Look, value: float) -> None:
     look.equal(value * look.length, moved(look, kind) + back + ahead)
 
 
+@law("bandwidth_ci95", *(f"{kind}.bandwidth_ci95" for kind in KINDS))
+def bandwidth_interval(look: Look, value: list[float] | None) -> None:
+    kind = of_kind(look)
+    of = np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind
+    around_bandwidth(look, value, of, look.summary if kind is None else look.summary[look.path[0]])
+
+
 @law("latency_ns.*", *(f"{kind}.latency_ns.*" for kind in KINDS))
-def latency(look: Look, value: float | None, key: str) -> None:
+def latency(look: Look, value: Any, key: str) -> None:
     kind = of_kind(look)
     of = np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind
     if key == "ci95":
-        confidence(look, value, of)
+        around_mean(look, value, of)
+    elif key.endswith("_ci95"):
+        measures = look.summary if kind is None else look.summary[look.path[0]]
+        around_percentile(look, value, of, measures["latency_ns"][key.removesuffix("_ci95")])
     else:
         look.check_latency(value, of, RUN if kind is None else PART, key)
-
-
-FEWEST = 1000
-"""Requests below which nothing is said of how well their mean is known, nor of whether they were steady."""
-BATCH = 16
-"""Only whole batches count; at a thousand requests they are of this many at most."""
-
-
-def told(look: Look, value: Any, of: Array) -> None:
-    """There is a value if there are enough requests, and only then."""
-    count = int(of.sum())
-    if not FEWEST <= count < FEWEST + BATCH:
-        look.equal(value is not None, count >= FEWEST)
-
-
-def confidence(look: Look, value: list[float] | None, of: Array) -> None:
-    """The interval of the mean is around the mean, and below 0 there is no latency."""
-    told(look, value, of)
-    if value is not None:
-        low, high = value
-        mean = float(look.latency[of].mean())
-        look.within(low, 0, mean)
-        look.equal(low, max(0.0, 2 * mean - high))
 
 
 @law("stationary")
@@ -385,11 +373,16 @@ def requester_write_backs(look: Look, value: int, name: str) -> None:
     look.within(value, 0, look.summary["write_backs"])
 
 
+@law("per_requester.*.bandwidth_ci95")
+def requester_bandwidth_interval(look: Look, value: list[float] | None, name: str) -> None:
+    around_bandwidth(look, value, look.of("requester", name), look.summary["per_requester"][name])
+
+
 @law("per_requester.*.latency_ns.*")
 def requester_latency(look: Look, value: float | None, name: str, key: str) -> None:
     own = look.of("requester", name)
     if key == "ci95":
-        confidence(look, value, own)
+        around_mean(look, value, own)
     else:
         look.check_latency(value, own, PART, key)
 

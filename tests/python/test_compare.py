@@ -105,9 +105,11 @@ def test_another_seed_is_no_difference(cxloom: Call, loaded: Path) -> None:
 def test_intervals_of_differences_are_those_of_both_means(cxloom: Call, loaded: Path) -> None:
     mean = rows(cxloom("compare", loaded, "--with", "devices.host.queue=48", "--json").out)["mean latency"]
     first, second = mean["ci95"]
-    half = (((first[1] - first[0]) / 2) ** 2 + ((second[1] - second[0]) / 2) ** 2) ** 0.5
+    was, now = mean["values"]
+    below = ((now - second[0]) ** 2 + (first[1] - was) ** 2) ** 0.5
+    above = ((second[1] - now) ** 2 + (was - first[0]) ** 2) ** 0.5
     change = mean["differences"][0]
-    assert change["ci95"] == pytest.approx([change["difference"] - half, change["difference"] + half])
+    assert change["ci95"] == pytest.approx([change["difference"] - below, change["difference"] + above])
     assert change["ci95"][0] > 0, "half as many more in flight wait longer"
 
 

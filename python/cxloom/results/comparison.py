@@ -87,12 +87,12 @@ class Comparison(ShowsItself):
                     "unit": row.unit,
                     "part_of_latency": row.is_part,
                     "values": [_plain(value) for value in row.values],
-                    "ci95": [interval and list(interval) for interval in row.intervals],
+                    "ci95": [_ends(interval) for interval in row.intervals],
                     "differences": [
                         {
                             "difference": _plain(change.difference),
                             "relative": _plain(change.relative),
-                            "ci95": change.interval and list(change.interval),
+                            "ci95": _ends(change.interval),
                         }
                         for change in (row.change(at) for at in range(1, len(self.names)))
                     ],
@@ -196,6 +196,10 @@ def compare(results: Mapping[str, Measures]) -> Comparison:
         tuple(name for name, values in zip(names, every, strict=True) if values.get("truncated")),
         tuple(tuple(values.get("notes", ())) for values in every),
     )
+
+
+def _ends(interval: tuple[float, float] | None) -> list[float | None] | None:
+    return interval and [_plain(end) for end in interval]
 
 
 def _plain(value: float | None) -> float | None:

@@ -17,6 +17,7 @@ ANSWERED = "requests answered"
 LATENCY = "mean latency"
 _REQUESTERS = 4
 """How many requesters have rows of their own, at most: those whose measures change most."""
+_RANKS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 _OF_MANY = 1.6
 """Intervals of 95 % are so much wider where those that change most are picked of many: of thirty that do not differ one
 in twenty times one is said to."""
@@ -32,8 +33,9 @@ class Change:
     doubt: float
     """A relative change up to this is none, where there is no interval."""
     interval: tuple[float, float] | None
-    """The 95 % interval of the difference, from those of both means, which it takes for independent: runs of one seed
-    meet the same accesses, and their difference is known better than that. None where a mean has no interval."""
+    """The 95 % interval of the difference, from those of both values, which it takes for independent: runs of one seed
+    meet the same accesses, and their difference is known better than that. Infinite where an end of a value is. None
+    where a value has no interval."""
 
     @property
     def is_clear(self) -> bool:
@@ -65,9 +67,12 @@ class Row:
         ends = self.intervals[0], self.intervals[at]
         interval = None
         if ends[0] is not None and ends[1] is not None:
-            half = math.hypot((ends[0][1] - ends[0][0]) / 2, (ends[1][1] - ends[1][0]) / 2)
-            half *= _OF_MANY if self.requester else 1.0
-            interval = (value - first - half, value - first + half)
+            # From the sides of both intervals, which are not symmetrical (MOVER: G. Y. Zou and A. Donner, Statistics in
+            # Medicine 27, 2008).
+            below = math.hypot(value - ends[1][0], ends[0][1] - first)
+            above = math.hypot(ends[1][1] - value, first - ends[0][0])
+            wider = _OF_MANY if self.requester else 1.0
+            interval = (value - first - wider * below, value - first + wider * above)
         return Change(value - first, (value - first) / first if first else None, self.doubt, interval)
 
 
@@ -76,14 +81,23 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
     with."""
     graphs = [each.get("tasks") for each in every]
     whole = all(graphs)  # a window that is all of a graph, with its phases, is no draw of longer ones
-    unknown = map(_of_graph, graphs) if whole else map(relative_half_width, every)
+    unknown = map(_of_graph, graphs) if whole else map(_unknown, every)
     doubt = max(SMALL, *unknown)
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
-        *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",)),
+        *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",), ("bandwidth_ci95",)),
         *_answered(every),
-        *_rows(every, "bandwidth of reads", "GB/s", ("read", "bandwidth_gb_per_s")),
-        *_rows(every, "bandwidth of writes", "GB/s", ("write", "bandwidth_gb_per_s")),
+        *(
+            row
+            for kind in ("read", "write")
+            for row in _rows(
+                every,
+                f"bandwidth of {kind}s",
+                "GB/s",
+                (kind, "bandwidth_gb_per_s"),
+                (kind, "bandwidth_ci95"),
+            )
+        ),
         *_rows(every, LATENCY, "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
         *_rows(
             every,
@@ -92,11 +106,7 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
             ("read", "latency_ns", "mean"),
             ("read", "latency_ns", "ci95"),
         ),
-        *(
-            row
-            for key, name in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"))
-            for row in _rows(every, f"{name} latency", "ns", ("latency_ns", key))
-        ),
+        *_percentiles(every),
         *_rows(every, "error answers", "", ("errors", "requests")),
         *_parts_of(every),
     ]
@@ -121,7 +131,7 @@ def _of_requesters(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
             doubt = max(SMALL, _OF_MANY * math.hypot(*map(_unknown, mine)))
             own = [
                 *_rows(mine, f"{LATENCY} of {name}", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
-                *_rows(mine, f"bandwidth of {name}", "GB/s", ("bandwidth_gb_per_s",)),
+                *_rows(mine, f"bandwidth of {name}", "GB/s", ("bandwidth_gb_per_s",), ("bandwidth_ci95",)),
             ]
             rows[name] = [replace(row, doubt=doubt, requester=name) for row in own]
 
@@ -137,16 +147,45 @@ def _of_requesters(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
             yield from rows[name]
 
 
+def _percentiles(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
+    for key, name in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9")):
+        for row in _rows(every, f"{name} latency", "ns", ("latency_ns", key)):
+            known = (each.get("latency_ns") or {} for each in every)
+            yield replace(
+                row, intervals=tuple(_around(key, each, every[at]) for at, each in enumerate(known))
+            )
+
+
+def _around(key: str, known: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The interval of a percentile; of few requests, which have none, that of as many independent ones, from one of the
+    percentiles that are known to another: the ranks of its ends are those of a share."""
+    if known.get(f"{key}_ci95") is not None:
+        return _ends(known[f"{key}_ci95"])
+    if known.get(key) is None or not values.get("requests"):
+        return None
+    if known["min"] == known["max"]:
+        return known["min"], known["max"]
+    share = _RANKS[key]
+    away = 1.96 * math.sqrt(share * (1 - share) / values["requests"])
+    below = [rank for rank in _RANKS if _RANKS[rank] <= share - away]
+    above = [rank for rank in _RANKS if _RANKS[rank] >= share + away]
+    return float(known[below[-1] if below else "min"]), float(known[above[0]] if above else math.inf)
+
+
 def _of_graph(tasks: Any) -> float:
     """What is not known of the time of a graph whose middles are taken on by rates, as a share."""
     return float((tasks.get("error_ns") or 0.0) / tasks["time_ns"]) if tasks["time_ns"] else 0.0
 
 
 def _unknown(values: Mapping[str, Any]) -> float:
-    """What is not known of the latency of a requester, as a share: half its interval, and of few requests, whose mean
-    has none, half that of as many independent ones that deviate by their mean."""
-    few = _at(values, ("latency_ns", "ci95")) is None
-    return 2 / math.sqrt(values["requests"] or 1) if few else relative_half_width(values)
+    """What is not known of a mean latency, as a share: half its interval, and of few requests, whose mean has none,
+    half that of as many independent ones that deviate by their mean, or by half of what they span if that is less."""
+    if _at(values, ("latency_ns", "ci95")) is not None:
+        return relative_half_width(values)
+    known = values.get("latency_ns") or {}
+    mean, low, high = (_number(known.get(key)) for key in ("mean", "min", "max"))
+    span = (high - low) / 2 / mean if mean > 0 else math.nan
+    return 2 * (1.0 if math.isnan(span) else min(1.0, span)) / math.sqrt(values.get("requests") or 1)
 
 
 def relative_half_width(values: Mapping[str, Any]) -> float:
@@ -168,7 +207,11 @@ def _answered(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
     )
     if all(map(math.isnan, rates)):
         return []
-    return [Row(ANSWERED, "M/s", rates, (None,) * len(every))]
+    bandwidths = _rows(every, "", "", ("bandwidth_gb_per_s",), ("bandwidth_ci95",))
+    known = zip(bandwidths[0].values, bandwidths[0].intervals, strict=True) if bandwidths else ()
+    shares = [ends and (ends[0] / value, ends[1] / value) for value, ends in known]
+    ends = [share and (rate * share[0], rate * share[1]) for rate, share in zip(rates, shares, strict=False)]
+    return [Row(ANSWERED, "M/s", rates, tuple(ends) or (None,) * len(every))]
 
 
 def _rows(
@@ -182,13 +225,22 @@ def _rows(
     values = tuple(_number(_at(values, path)) for values in every)
     if all(math.isnan(value) or value == 0 for value in values):
         return []
-    ends = tuple(_at(each, interval) if interval else None for each in every)
-    return [Row(name, unit, values, tuple((float(end[0]), float(end[1])) if end else None for end in ends))]
+    ends = tuple(_ends(_at(each, interval)) if interval else None for each in every)
+    return [Row(name, unit, values, ends)]
+
+
+def _ends(interval: Any) -> tuple[float, float] | None:
+    """An interval, without a limit where the run does not tell it."""
+    return interval and (float(interval[0]), _number(interval[1], absent=math.inf))
 
 
 def _parts_of(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
-    """The segments of the mean latency that change, along a request's way."""
-    least = NOTABLE * max((_number(_at(each, ("latency_ns", "mean"))) for each in every), default=0)
+    """The segments of the mean latency that change, along a request's way: by a share of it, and by more than it is
+    known to, for a part varies as the whole does."""
+    means = [_number(_at(each, ("latency_ns", "mean"))) for each in every]
+    least = NOTABLE * max(means, default=0)
+    if not any(each.get("tasks") for each in every):
+        least = max(least, *(mean * _unknown(each) for mean, each in zip(means, every, strict=True)))
     rows = []
     for segment in declared.segments():
         values = tuple(_number(_at(each, ("breakdown_ns", segment)), absent=0.0) for each in every)

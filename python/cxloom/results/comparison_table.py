@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from cxloom.display.numbers import narrow
+from cxloom.display.numbers import margin, narrow
 from cxloom.display.plain_table import plain_table
 from cxloom.results.comparison_rows import Row
 
@@ -49,8 +49,9 @@ def _value(row: Row, at: int) -> str:
     if math.isnan(row.values[at]):
         return "-"
     interval = row.intervals[at]
-    half = "" if interval is None else f" ±{narrow((interval[1] - interval[0]) / 2, 2)}"
-    return f"{narrow(row.values[at])}{half}"
+    if interval is None:
+        return narrow(row.values[at])
+    return f"{narrow(row.values[at])}{margin(row.values[at], interval, '±')}"
 
 
 def _change(row: Row, at: int) -> str:

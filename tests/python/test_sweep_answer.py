@@ -74,6 +74,29 @@ def test_what_chance_explains_is_called_the_same(ends: str) -> None:
     assert "Mean latency is lowest at queue 1 (100 ns)" in said(0.5)
 
 
+def test_the_extremes_of_many_points_differ_by_chance() -> None:
+    """The lowest and the highest of twenty equal means, each known to 1.96, are 5.01 apart in one of twenty sweeps, and
+    two of them 2.77: as the tables of the studentized range have it."""
+
+    def said(points: int, apart: float) -> str:
+        mean = [100.0 + apart * row / (points - 1) for row in range(points)]
+        ends = (("low", -1.96), ("high", 1.96))
+        columns = {f"latency_ns.ci95.{end}": [each + off for each in mean] for end, off in ends}
+        return sweep_answer(table(list(range(points)), [10.0] * points, mean, columns=columns))
+
+    assert "Mean latency is the same" in said(20, 4.9)
+    assert "Mean latency is lowest" in said(20, 5.1)
+    assert "Mean latency is the same" in said(2, 2.7)
+    assert "Mean latency is lowest" in said(2, 2.9)
+
+
+def test_a_bandwidth_has_an_interval_of_its_own() -> None:
+    columns = {"bandwidth_ci95.low": [9.0, 10.3], "bandwidth_ci95.high": [11.0, 12.3]}
+    assert "Bandwidth is the same" in sweep_answer(
+        table([1, 2], [10.0, 11.3], [100.0, 100.0], columns=columns)
+    )
+
+
 def test_points_without_results_are_left_out_and_one_alone_says_nothing() -> None:
     said = sweep_answer(table([1, 2, 4], [10.0, None, 20.0], [100.0, None, 200.0]))
     assert "lowest at queue 1 (100 ns) and highest at queue 4 (200 ns)" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 
 from cxloom.display.numbers import significant
@@ -17,6 +19,8 @@ _MEASURES = (
     (MEAN, "Mean latency", "ns", ("lowest", "highest")),
 )
 """What is said of a sweep: its column, its name, its unit, and first the better end."""
+_INTERVALS = {BANDWIDTH: "bandwidth_ci95", MEAN: "latency_ns.ci95"}
+"""The interval of a measure in one run."""
 _ENOUGH = 0.95
 """The share of the highest bandwidth from which on more of the axis gains little."""
 
@@ -67,21 +71,41 @@ def span(columns: Columns, key: str) -> str:
 
 
 def differs(columns: Columns, key: str) -> bool:
-    """Whether the extremes differ by more than chance explains, as `cxloom compare` decides it."""
+    """Whether the extremes differ by more than chance explains, as `cxloom compare` decides it, and as the lowest and
+    the highest of so many points do that are the same."""
     rows = tuple(extremes(columns, key).values())
     values = tuple(columns[key][row] for row in rows)
     intervals = tuple(_interval(columns, key, row) for row in rows)
-    return (
-        Row("", "", values, intervals, max(SMALL, *(_doubt(columns, row) for row in rows))).change(1).is_clear
-    )
+    doubt = max(_doubt(columns, row) for row in rows)
+
+    def is_clear(wider: float) -> bool:
+        ends = tuple(
+            each and (value - wider * (value - each[0]), value + wider * (each[1] - value))
+            for value, each in zip(values, intervals, strict=True)
+        )
+        return Row("", "", values, ends, max(SMALL, wider * doubt)).change(1).is_clear
+
+    points = len(measured(columns, key))
+    return is_clear(1.0) and (points == len(rows) or is_clear(_of_many(points)))
+
+
+@functools.cache
+def _of_many(points: int) -> float:
+    """By how much an interval of 95 % is wider for the extremes of so many points: the studentized range (J. W. Tukey),
+    beside that of two."""
+    from scipy.stats import studentized_range  # which takes longer to load than a page to make
+
+    many, two = (float(studentized_range.ppf(0.95, count, math.inf)) for count in (points, 2))
+    return many / two
 
 
 def _interval(columns: Columns, key: str, row: int) -> tuple[float, float] | None:
     """The 95 % interval: over the seeds, or that of one run; None where there is none."""
-    for low, high in ((f"{key}:low", f"{key}:high"), ("latency_ns.ci95.low", "latency_ns.ci95.high")):
-        if low in columns and (key == MEAN or low.startswith(key)):
-            ends = (columns[low][row], columns[high][row])
-            return None if None in ends else ends
+    own = _INTERVALS.get(key)
+    for ends in ((f"{key}:low", f"{key}:high"), own and (f"{own}.low", f"{own}.high")):
+        if ends and ends[0] in columns:
+            low, high = (columns[end][row] for end in ends)
+            return None if low is None or high is None else (low, high)
     return None
 
 

@@ -260,7 +260,7 @@ def test_an_override_makes_what_is_missing_on_the_way() -> None:
     ],
 )
 def test_a_path_that_matches_nothing_is_an_error(spec_text: str, override: str, suggestion: str) -> None:
-    """Of a list that is too short the entries are named: beyond the links the same path was offered again."""
+    """A list that is too short is told with its entries: beyond the links the same path was offered again."""
     text = f"{spec_text}\nevents: [{{at: 1us, fail: {{device: mem0}}}}]\n"
     text = text.replace("host: {pattern", "host: {phases: [{reads: 1, requests: 10}, {requests: 5}], pattern")
     with pytest.raises(InputError) as error:

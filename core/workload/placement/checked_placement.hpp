@@ -22,6 +22,9 @@ class CheckedPlacement final : public PagePlacement {
   /// Throws InputError, with the key, for a choice that nothing can follow.
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
+  Round round(std::uint64_t page, std::uint64_t count) const override {
+    return placement_->round(page, count);
+  }
   void nodes_changed(const std::vector<bool>& has_memory) override { placement_->nodes_changed(has_memory); }
   void restart() override { placement_->restart(); }
   std::vector<std::vector<std::size_t>> named() const override { return placement_->named(); }

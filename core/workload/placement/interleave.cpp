@@ -105,4 +105,8 @@ std::optional<PagePlacement::Choice> InterleavePlacement::place(std::uint64_t pa
   return choice;
 }
 
+PagePlacement::Round InterleavePlacement::round(std::uint64_t /*page*/, std::uint64_t count) const {
+  return shares_.empty() ? Round{} : Round{round_, count};
+}
+
 }  // namespace cxloom

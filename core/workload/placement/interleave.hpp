@@ -25,6 +25,7 @@ class InterleavePlacement final : public PagePlacement {
   InterleavePlacement(const Params& params, const PlacementContext& context);
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
+  Round round(std::uint64_t page, std::uint64_t count) const override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override { touched_ = 0; }
   std::vector<std::vector<std::size_t>> named() const override { return named_; }

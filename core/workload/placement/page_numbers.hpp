@@ -15,12 +15,14 @@ namespace cxloom {
 /// the cache, that a hash table of them takes. That is for all others, and grows with the pages used.
 class PageNumbers {
  public:
-  /// More pages than this are not given a word each: a run of many programs may use few of them. 2 MiB.
+  /// More pages than this are not given a word each: 2 MiB.
   static constexpr std::uint64_t kMostExpected = std::uint64_t{1} << 19U;
+  /// Many programs may use few pages each: these are the words of all of them. 16 MiB.
+  static constexpr std::uint64_t kMostOfAll = std::uint64_t{1} << 22U;
 
-  /// Most of these will be used. To be called before any page is.
-  void expect(const PageRuns& pages) {
-    if (count_of(pages) > kMostExpected) return;
+  /// Most of these will be used, by one of so many programs. To be called before any page is.
+  void expect(const PageRuns& pages, std::uint64_t programs = 1) {
+    if (count_of(pages) > std::min(kMostExpected, kMostOfAll / std::max<std::uint64_t>(1, programs))) return;
     for (const PageRun& run : pages) {
       runs_.push_back({run, words_.size()});
       words_.resize(words_.size() + run.count);

@@ -45,6 +45,14 @@ class PagePlacement {
   /// that each node has left; no more are to be taken of it. Nothing: no node that the page may use has one.
   virtual std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                                       std::span<const std::uint64_t> free) = 0;
+  /// Choices that come again after so many pages.
+  struct Round {
+    std::uint64_t pages = 0;  ///< zero: none do
+    std::uint64_t until = 0;  ///< for so many pages in all
+  };
+  /// Each of the `count` pages from `page` on goes where the page of the round before it went, unless one of
+  /// these nodes runs full. Whole rounds leave the placement as it was, so that they need not be asked for.
+  virtual Round round(std::uint64_t /*page*/, std::uint64_t /*count*/) const { return {}; }
   /// From now on these nodes have memory for the program, by their places, and the others have none: it has
   /// no way there, or its extents were released. All have, unless it is said. What is merely full has memory.
   virtual void nodes_changed(const std::vector<bool>& /*has_memory*/) {}

@@ -35,26 +35,19 @@ class Taker {
   /// Takes frames for the next pages of the program, at most so many.
   void take(std::uint64_t most, std::vector<std::uint64_t>& free) {
     while (most > 0 && !done()) {
-      std::vector<std::uint64_t>& seen = seen_;
-      seen.clear();
-      for (std::size_t i = 0; i < program_->nodes.size(); ++i)
-        seen.push_back(has_memory(i) ? free[program_->nodes[i]] : 0);
       PageRun& run = runs_[at_];
-      const auto place = [&] {
-        return program_->placement->place(run.first, std::min(most, run.count), seen);
-      };
-      const auto choice = program_->path.empty() ? place() : with_path(program_->path, place);
-      if (!choice) {  // it runs out of memory at this page
+      const std::uint64_t count = std::min(most, run.count);
+      const PagePlacement::Round round = program_->placement->round(run.first, count);
+      const bool rounds = round.pages > 0 && round.until >= 2 * round.pages;
+      const std::uint64_t taken =
+          rounds ? take_rounds(run.first, round, free) : take_turn(run.first, count, free);
+      if (taken == 0) {  // it runs out of memory at this page
         at_ = runs_.size();
         return;
       }
-      const std::size_t node = program_->nodes[choice->node];
-      ensure(choice->pages > 0 && choice->pages <= free[node], "pages placed where no frames are left");
-      counts_[node] += choice->pages;
-      free[node] -= choice->pages;
-      most -= choice->pages;
-      run.first += choice->pages;
-      run.count -= choice->pages;
+      most -= taken;
+      run.first += taken;
+      run.count -= taken;
       if (run.count == 0) ++at_;
     }
   }
@@ -65,6 +58,43 @@ class Taker {
   bool known() const { return program_->pages.has_value(); }
 
  private:
+  /// Takes frames for the pages of the next choice, at most so many, and says how many those are; zero: there
+  /// is no frame for the first one.
+  std::uint64_t take_turn(std::uint64_t page, std::uint64_t most, std::vector<std::uint64_t>& free) {
+    seen_.clear();
+    for (std::size_t i = 0; i < program_->nodes.size(); ++i)
+      seen_.push_back(has_memory(i) ? free[program_->nodes[i]] : 0);
+    const auto place = [&] { return program_->placement->place(page, most, seen_); };
+    const auto choice = program_->path.empty() ? place() : with_path(program_->path, place);
+    if (!choice) return 0;
+    const std::size_t node = program_->nodes[choice->node];
+    ensure(choice->pages > 0 && choice->pages <= free[node], "pages placed where no frames are left");
+    counts_[node] += choice->pages;
+    free[node] -= choice->pages;
+    return choice->pages;
+  }
+  /// Takes frames for a round, and for those that are like it.
+  std::uint64_t take_rounds(std::uint64_t page, const PagePlacement::Round& round,
+                            std::vector<std::uint64_t>& free) {
+    const std::vector<std::uint64_t> before = free;
+    std::uint64_t taken = 0;
+    while (taken < round.pages) {
+      const std::uint64_t turn = take_turn(page + taken, round.pages - taken, free);
+      if (turn == 0) return taken;
+      taken += turn;
+    }
+    std::uint64_t more = round.until / round.pages - 1;
+    for (std::size_t node = 0; node < free.size(); ++node) {
+      if (const std::uint64_t each = before[node] - free[node]; each > 0)
+        more = std::min(more, free[node] / each);
+    }
+    for (std::size_t node = 0; node < free.size(); ++node) {
+      const std::uint64_t each = before[node] - free[node];
+      counts_[node] += more * each;
+      free[node] -= more * each;
+    }
+    return taken + more * round.pages;
+  }
   bool has_memory(std::size_t node) const {
     return program_->has_memory.empty() || program_->has_memory[node];
   }

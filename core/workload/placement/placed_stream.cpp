@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "base/error.hpp"
@@ -55,6 +56,11 @@ ProgramMemory::Taken ProgramMemory::take_all(std::size_t node, std::uint64_t mos
   store->given += taken.count;
   free_[node] -= taken.count;
   return taken;
+}
+
+std::uint64_t ProgramMemory::behind(std::size_t node, const Taken& last) const {
+  const Store& store = nodes_[node][last.store];
+  return std::min(free_[node], store.slice.count - store.given);
 }
 
 std::optional<ProgramMemory::Frame> ProgramMemory::take_spare(std::size_t node) {
@@ -111,39 +117,93 @@ void PlacedStream::offer(const std::vector<std::vector<bool>>& parts) {
   if (tables_) tables_->nodes_changed(has_memory);
 }
 
-// What a placement says the same of is kept as one, so that memory grows with the turns of an interleave, not
-// with the pages.
+// What a placement says the same of is kept as one, and rounds that are alike are, so that memory does not
+// grow with the pages.
 void PlacedStream::touch(const PageRuns& pages) {
-  pages_.expect(pages);
+  pages_.expect(pages, division_.programs);
   std::uint64_t had = 0;
   for (PageRun run : pages) {
     while (run.count > 0) {
-      const auto choice = placement_->place(run.first, run.count, memory_.free());
-      if (!choice) refuse_page(had, "addresses");
-      ensure(choice->pages > 0 && choice->pages <= memory_.free()[choice->node],
-             "pages placed where no frames are left");
-      for (std::uint64_t left = choice->pages; left > 0; left -= touched_.back().frames.count) {
-        const ProgramMemory::Taken taken = memory_.take_all(choice->node, left);
-        touched_.push_back({run.first, choice->node, taken});
-        run.first += taken.count;
+      const PagePlacement::Round round = placement_->round(run.first, run.count);
+      const std::size_t turn = turns_.size();
+      if (round.pages > 0 && round.until >= 2 * round.pages) {
+        touch_rounds(run.first, round, had);
+      } else {
+        const std::uint64_t count = touch_turn(run.first, run.count, had);
+        touched_.push_back({run.first, count, count, turn, turns_.size() - turn});
       }
-      taken_[choice->node] += choice->pages;
-      had += choice->pages;
-      run.count -= choice->pages;
+      const std::uint64_t count = touched_.back().count;
+      run.first += count;
+      had += count;
+      run.count -= count;
     }
   }
+}
+
+// Frames of a node that come from two of its parts do not follow each other: such a round is one by itself.
+void PlacedStream::touch_rounds(std::uint64_t page, const PagePlacement::Round& round, std::uint64_t had) {
+  TouchedRun run{page, round.pages, round.pages, turns_.size(), 0};
+  for (std::uint64_t placed = 0; placed < round.pages;) {
+    const std::size_t before = turns_.size();
+    const std::uint64_t count = touch_turn(page + placed, round.pages - placed, had + placed);
+    for (std::size_t turn = before; turn < turns_.size(); ++turn) turns_[turn].offset += placed;
+    placed += count;
+  }
+  run.turns = turns_.size() - run.first_turn;
+  const std::span<TouchedTurn> turns = std::span(turns_).subspan(run.first_turn);
+  std::uint64_t more = round.until / round.pages - 1;
+  for (TouchedTurn& turn : turns) {
+    std::uint64_t behind = turn.frames.first;
+    for (const TouchedTurn& other : turns) {
+      if (other.node != turn.node) continue;
+      turn.a_round += other.frames.count;
+      if (&other < &turn) continue;
+      if (other.frames.store != turn.frames.store || other.frames.first != behind) more = 0;
+      behind += other.frames.count;
+    }
+    more = std::min(more, memory_.behind(turn.node, turn.frames) / turn.a_round);
+  }
+  for (std::size_t node = 0; more > 0 && node < nodes_.size(); ++node) {
+    const auto turn = std::ranges::find(turns, node, &TouchedTurn::node);
+    if (turn == turns.end()) continue;
+    const ProgramMemory::Taken taken = memory_.take_all(node, more * turn->a_round);
+    ensure(taken.store == turn->frames.store && taken.count == more * turn->a_round,
+           "rounds of pages whose frames do not follow each other");
+    taken_[node] += taken.count;
+  }
+  run.count += more * round.pages;
+  touched_.push_back(run);
+}
+
+std::uint64_t PlacedStream::touch_turn(std::uint64_t page, std::uint64_t count, std::uint64_t had) {
+  const auto choice = placement_->place(page, count, memory_.free());
+  if (!choice) refuse_page(had, "addresses");
+  ensure(choice->pages > 0 && choice->pages <= memory_.free()[choice->node],
+         "pages placed where no frames are left");
+  for (std::uint64_t placed = 0; placed < choice->pages; placed += turns_.back().frames.count)
+    turns_.push_back({placed, choice->node, memory_.take_all(choice->node, choice->pages - placed), 0});
+  taken_[choice->node] += choice->pages;
+  return choice->pages;
+}
+
+PlacedStream::Placed PlacedStream::placed_of(const TouchedRun& run, std::uint64_t place) const {
+  const std::span<const TouchedTurn> turns = std::span(turns_).subspan(run.first_turn, run.turns);
+  const std::uint64_t in_round = place % run.round;
+  const TouchedTurn& turn = *(std::ranges::upper_bound(turns, in_round, {}, &TouchedTurn::offset) - 1);
+  const std::uint64_t number = place / run.round * turn.a_round + in_round - turn.offset;
+  return placed_at(memory_.taken(turn.node, turn.frames, number), run.first + place, turn.node);
 }
 
 void PlacedStream::touched_last(std::uint64_t bytes,
                                 const std::function<void(Address base, std::uint64_t bytes)>& visit) const {
   const std::uint64_t size = std::uint64_t{1} << page_bits_;
   std::uint64_t before = 0;  // pages that come too early
-  for (const TouchedRun& run : touched_) before += run.frames.count;
+  for (const TouchedRun& run : touched_) before += run.count;
   before -= std::min(before, (bytes + size - 1) >> page_bits_);
   for (const TouchedRun& run : touched_) {
-    for (std::uint64_t i = std::min(before, run.frames.count); i < run.frames.count; ++i)
-      visit(memory_.taken(run.node, run.frames, i).base, size);
-    before -= std::min(before, run.frames.count);
+    for (std::uint64_t i = std::min(before, run.count); i < run.count; ++i)
+      visit(placed_of(run, i).frame.base, size);
+    before -= std::min(before, run.count);
   }
 }
 
@@ -151,13 +211,13 @@ bool PlacedStream::find_touched(std::uint64_t page) {
   if (touched_.empty() || page < touched_.front().first) return false;
   const TouchedRun& run = touched_[run_before(page)];
   const std::uint64_t place = page - run.first;
-  if (place >= run.frames.count) return false;
-  placed_.push_back(placed_at(memory_.taken(run.node, run.frames, place), page, run.node));
+  if (place >= run.count) return false;
+  placed_.push_back(placed_of(run, place));
   return true;
 }
 
-// An interleave makes as many runs as it has turns, all of a length or two: the one that would be it if all
-// were as long is the one, or near it.
+// Many runs are those of a placement that goes round as it likes, all of a length or two: the one that would
+// be it if all were as long is the one, or near it.
 std::size_t PlacedStream::run_before(std::uint64_t page) const {
   const std::uint64_t first = touched_.front().first;
   const std::uint64_t last = touched_.back().first;
@@ -264,7 +324,7 @@ std::optional<std::size_t> PlacedStream::node_of_memory(const std::string& memor
 
 void PlacedStream::find_all_touched() {
   for (const TouchedRun& run : touched_) {
-    for (std::uint64_t page = run.first; page < run.first + run.frames.count; ++page) {
+    for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
       if (pages_.number_of(page) == placed_.size()) find_touched(page);
     }
   }

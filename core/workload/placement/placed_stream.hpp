@@ -55,6 +55,8 @@ class ProgramMemory {
   };
   /// Takes so many at once of a node that has one left, or fewer; none was given back yet.
   Taken take_all(std::size_t node, std::uint64_t most);
+  /// How many more could be taken so that follow on the last ones of these, of the same node.
+  std::uint64_t behind(std::size_t node, const Taken& last) const;
   /// One of those.
   Frame taken(std::size_t node, const Taken& taken, std::uint64_t number) const {
     return nodes_[node][taken.store].frame(taken.first + number);
@@ -193,13 +195,30 @@ class PlacedStream final : public AccessStream, private MovablePages {
                           bool table = false) {
     return {frame, page, static_cast<std::uint32_t>(node), table};
   }
-  /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
-  struct TouchedRun {
-    std::uint64_t first;
-    std::size_t node;
+  /// Pages of a round that follow each other: their frames have numbers that follow each other, and those of
+  /// the next round so many behind.
+  struct TouchedTurn {
+    std::uint64_t offset = 0;  // in the round
+    std::size_t node = 0;
     ProgramMemory::Taken frames;
+    std::uint64_t a_round = 0;  // pages of the node
   };
-  std::vector<TouchedRun> touched_;   // by page: what is in `placed_` only once it is used
+  /// Pages that follow each other, and were touched before: rounds that are alike.
+  struct TouchedRun {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    std::uint64_t round = 0;  // pages
+    std::size_t first_turn = 0;
+    std::size_t turns = 0;
+  };
+  /// Appends pages that are placed one round, and how many more there are of it.
+  void touch_rounds(std::uint64_t page, const PagePlacement::Round& round, std::uint64_t had);
+  /// Appends the next choice for these pages, and says for how many it is.
+  std::uint64_t touch_turn(std::uint64_t page, std::uint64_t count, std::uint64_t had);
+  Placed placed_of(const TouchedRun& run, std::uint64_t place) const;
+
+  std::vector<TouchedRun> touched_;  // by page: what is in `placed_` only once it is used
+  std::vector<TouchedTurn> turns_;
   std::vector<Placed> placed_;        // in the order of the pages' first use
   std::vector<std::uint64_t> taken_;  // by node
   bool later_ = false;                // pages are placed when their accesses are made

@@ -140,13 +140,23 @@ bool RangesPlacement::is_explicit(std::uint64_t page) const {
 
 std::optional<PagePlacement::Choice> RangesPlacement::place(std::uint64_t page, std::uint64_t count,
                                                             std::span<const std::uint64_t> free) {
+  const auto [placement, alike] = of(page, count);
+  return placement->place(page, alike, free);
+}
+
+PagePlacement::Round RangesPlacement::round(std::uint64_t page, std::uint64_t count) const {
+  const auto [placement, alike] = of(page, count);
+  return placement->round(page, alike);
+}
+
+std::pair<PagePlacement*, std::uint64_t> RangesPlacement::of(std::uint64_t page, std::uint64_t count) const {
   const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);
   if (next != ranges_.begin()) {
-    Pages& range = *std::prev(next);
-    if (page < range.end) return range.placement->place(page, std::min(count, range.end - page), free);
+    const Pages& range = *std::prev(next);
+    if (page < range.end) return {range.placement.get(), std::min(count, range.end - page)};
   }
   const std::uint64_t until = next != ranges_.end() ? next->first - page : count;
-  return otherwise_->place(page, std::min(count, until), free);
+  return {otherwise_.get(), std::min(count, until)};
 }
 
 }  // namespace cxloom

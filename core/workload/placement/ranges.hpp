@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/schema.hpp"
@@ -32,6 +33,7 @@ class RangesPlacement final : public PagePlacement {
   RangesPlacement(const Params& params, PlacementContext& context);
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
+  Round round(std::uint64_t page, std::uint64_t count) const override;
   void nodes_changed(const std::vector<bool>& has_memory) override;
   void restart() override;
   std::vector<std::vector<std::size_t>> named() const override;
@@ -47,6 +49,8 @@ class RangesPlacement final : public PagePlacement {
     std::unique_ptr<PagePlacement> placement;
   };
 
+  /// The placement of a page, and of how many of the `count` pages from it on.
+  std::pair<PagePlacement*, std::uint64_t> of(std::uint64_t page, std::uint64_t count) const;
   /// Adds the pages of a range, which overlap no other. Throws InputError.
   void add(const Range& range, PlacementContext& context);
 

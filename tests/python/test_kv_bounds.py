@@ -84,6 +84,17 @@ def test_writes_without_end_are_played_and_find_nothing(recompute: str) -> None:
     assert "Writes to slow fall behind" in found["notes"][0]
 
 
+def test_a_capacity_below_a_block_is_noted() -> None:
+    """It was a tier of 0 blocks, without a word. One that is written so has none on purpose."""
+    small, none = (
+        cx.kv.serve({**SERVING, "tiers": [{"name": "small", **size}]}).found
+        for size in ({"capacity": "10KiB"}, {"blocks": 0})
+    )
+    assert small["tiers"]["small"]["capacity_blocks"] == none["tiers"]["small"]["capacity_blocks"] == 0
+    assert "The capacity of small, 10KiB, is less than a block of" in small["notes"][0]
+    assert none["notes"] == []
+
+
 def test_a_run_of_no_length_has_no_shares(cxloom: Callable[..., Any], tmp_path: Path) -> None:
     trace = write_trace(tmp_path, [(0, 1, 1, [1])])
     file = tmp_path / "kv.yaml"

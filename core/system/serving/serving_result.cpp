@@ -161,12 +161,18 @@ Value limit(const ServingOutcome& outcome, double length) {
 Value notes(const ServingOutcome& outcome) {
   Value::List found;
   for (std::uint32_t tier = 0; tier < outcome.params.tiers.size(); ++tier) {
+    const KvTierParams& params = outcome.params.tiers[tier];
+    if (params.capacity && outcome.capacity[tier] == 0)
+      found.emplace_back(
+          "The capacity of " + params.name + ", " + to_text(*params.capacity) + ", is less than a block of " +
+          counted(outcome.requests.block_tokens, "token") + ", which takes " +
+          counted(outcome.model.kv_bytes() * outcome.requests.block_tokens, "byte") + ": it holds nothing.");
     const TierRecord& record = outcome.record.tiers[tier];
     // That of the last request of a server is under way in any run.
     const std::uint64_t all = record.written_bytes + record.unwritten_bytes;
     if (record.late_bytes <= all / 10) continue;
-    found.emplace_back("Writes to " + outcome.params.tiers[tier].name + " fall behind: of " +
-                       counted(all, "byte") + ", " + std::to_string(record.unwritten_bytes) +
+    found.emplace_back("Writes to " + params.name + " fall behind: of " + counted(all, "byte") + ", " +
+                       std::to_string(record.unwritten_bytes) +
                        " are not written at the end, and nobody found them.");
   }
   if (std::string note = outcome.transport.note(); !note.empty()) found.emplace_back(std::move(note));

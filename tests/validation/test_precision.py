@@ -185,12 +185,22 @@ def test_a_window_that_is_short_beside_what_its_queue_remembers_says_so() -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("load", "until"), [(0.3, "0.1%"), (0.6, "0.5%"), (0.8, "2%")])
-def test_runs_that_end_when_the_mean_is_known_know_it(load: float, until: str) -> None:
+@pytest.mark.parametrize(
+    ("load", "until", "least"),
+    [
+        (0.3, "0.1%", 0.93),
+        (0.6, "0.5%", 0.93),
+        (0.8, "2%", 0.93),
+        (0.9, "5%", 0.91),
+        (0.95, "5%", 0.86),
+        (0.95, "10%", 0.79),
+    ],
+)
+def test_runs_that_end_when_the_mean_is_known_know_it(load: float, until: str, least: float) -> None:
     covered, _, early = rates(load, 10_000_000, range(400), until)
     print(f"load {load}, until {until}: {covered:.1%} covered")
     assert early == 1.0
-    assert 0.88 <= covered <= 0.98
+    assert least <= covered <= 0.99
 
 
 def five(warmup: int, queue_of_slow: int = 64) -> Spec:

@@ -77,7 +77,7 @@ class Plan:
             if made.finish <= made.begin or not made.counted.any():
                 raise InputError(
                     "nothing is left to count",
-                    found=f"from {made.begin:g} s to {made.finish:g} s",
+                    found=f"from {made.begin / 86400:.4g}d to {made.finish / 86400:.4g}d",
                     allowed="a shorter warmup, a later until, or more VMs",
                     path="demand",
                 )

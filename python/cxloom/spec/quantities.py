@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from cxloom.base.errors import InputError, together
 from cxloom.spec.names import listed, nearest
+from cxloom.spec.node import described
 from cxloom.spec.parts import quantity
 
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
@@ -109,6 +110,25 @@ def _said(params: type[BaseModel], error: Any, path: str) -> InputError:
         return InputError("a value is missing", path=where)
     if error["type"] in _NUMBERS:
         return InputError(_NUMBERS[error["type"]], found=f"'{error['input']}'", path=where)
+    if error["type"] == "literal_error":
+        choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
+        found = str(error["input"])
+        return InputError(
+            "unknown choice",
+            found=f"'{found}'",
+            allowed=listed(choices),
+            suggestion=nearest(found, choices),
+            path=where,
+        )
+    if error["type"] == "too_short":
+        return InputError(
+            "too few entries",
+            found=str(error["ctx"]["actual_length"]),
+            allowed=f"at least {error['ctx']['min_length']}",
+            path=where,
+        )
+    if error["type"] == "string_type":
+        return InputError("not a text", found=described(error["input"]), path=where)
     if message.startswith("not a"):
         problem, _, allowed = message.partition(", such as ")
         return InputError(

@@ -171,6 +171,14 @@ def test_three_systems_are_compared_with_the_first(cxloom: Call, file: Path) -> 
     assert [each["difference"] for each in mean["differences"]] == [60.0, -60.0]
 
 
+@pytest.mark.parametrize("case", ["devices.host.queu=1", "devices.host.queue=0", "queue"])
+def test_a_wrong_case_is_told_at_its_option(case: str, cxloom: Call, file: Path) -> None:
+    done = cxloom("compare", file, "--with", case)
+    assert done.code == 2
+    assert f"--with {case}" in done.err
+    assert "--set" not in done.err
+
+
 def test_a_space_within_braces_separates_no_settings(cxloom: Call, file: Path) -> None:
     case = "devices.mem.media={kind: fixed, latency: 95ns} links[*].delay=60ns"
     apart = "devices.mem.media.latency=95ns links[*].delay=60ns"

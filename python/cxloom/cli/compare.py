@@ -97,7 +97,7 @@ def compare(
         )
     load_plugins(plugins)  # once, for all systems
     ready = [
-        None if there else resolve(system, [*sets, *case], [], seed, until)
+        None if there else resolve(system, sets, [], seed, until, case=case)
         for there, (_, system, case) in zip(stored, wanted, strict=True)
     ]  # all are checked before one is run
     for (name, system, _), spec in zip(wanted, ready, strict=True):

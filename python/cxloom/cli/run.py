@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -152,10 +153,11 @@ def resolve(
     seed: str | None = None,
     until: str | None = None,
     threads: str | None = None,
+    case: Sequence[str] = (),
 ) -> Resolved:
-    """The spec with what the command line sets. Raises InputError."""
+    """The spec with what the command line sets, of which `case` is that of a --with. Raises InputError."""
     load_plugins(plugins)
-    overrides = [Override.parse(text) for text in sets]
+    overrides = [Override.parse(text) for text in sets] + [Override.parse(text, "--with") for text in case]
     for option, value in (("seed", seed), ("threads", threads)):
         if value is not None:
             origin = Origin(path=f"run.{option}", note=f"from --{option} {value}")

@@ -16,13 +16,14 @@ class Override(NamedTuple):
     value: Node
 
     @classmethod
-    def parse(cls, text: str) -> Override:
-        """The override ``PATH=VALUE``, the value in YAML. Raises SpecError if there is no ``=`` or it is not YAML."""
+    def parse(cls, text: str, option: str = "--set") -> Override:
+        """The override ``PATH=VALUE`` of an option, the value in YAML. Raises SpecError if there is no ``=`` or it is
+        not YAML."""
         path, equals, value = text.partition("=")
         path = path.strip()
-        origin = Origin(path=path, note=f"from --set {shown(text)}")
+        origin = Origin(path=path, note=f"from {option} {shown(text)}")
         if not equals or not path:
-            raise Origin().error("not an override", found=f"--set {text}", allowed="--set PATH=VALUE")
+            raise Origin().error("not an override", found=f"{option} {text}", allowed=f"{option} PATH=VALUE")
         return cls(path, read_value(value, origin))
 
     @classmethod

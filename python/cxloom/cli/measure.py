@@ -216,7 +216,7 @@ def _sizes(bench: Bench, given: dict[str, Any]) -> Measurement:
     from cxloom.measure import size_sweep
     from cxloom.measure.bench import byte_count
 
-    largest = None if given["--largest"] is None else byte_count(given["--largest"])
+    largest = None if given["--largest"] is None else byte_count(given["--largest"], "--largest")
     return size_sweep.sizes(bench, chosen(bench, given["--from"]), largest)
 
 

@@ -94,7 +94,9 @@ def sizes(
     from cxloom.measure.bench import byte_count
 
     bench = _bench(system, memories, jobs)
-    return size_sweep.sizes(bench, chosen(bench, requester), None if largest is None else byte_count(largest))
+    return size_sweep.sizes(
+        bench, chosen(bench, requester), None if largest is None else byte_count(largest, "--largest")
+    )
 
 
 def loaded(

@@ -435,13 +435,13 @@ class Cells:
             )
 
 
-def byte_count(text: str) -> int:
-    """Bytes of a size as a spec has it, such as 48KiB. Raises InputError if it is none."""
+def byte_count(text: str, path: str) -> int:
+    """Bytes of a size as a spec has it, such as 48KiB. Raises InputError, at `path`, if it is none."""
     try:
         return int(quantity("bytes", text))
     except InputError:
         raise InputError(
-            "not a size", found=f"'{text}'", allowed="a number with its unit, such as 64MiB"
+            "not a size", found=f"'{text}'", allowed="a number with its unit, such as 64MiB", path=path
         ) from None
 
 

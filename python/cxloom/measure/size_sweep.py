@@ -44,7 +44,7 @@ def sizes(
     chosen = bench.requesters[0] if requester is None else requester
     node = bench.nodes(chosen)[0]
     cache = bench.part(chosen).below("cache")
-    most = largest or largest_of(bench, chosen)
+    most = largest_of(bench, chosen) if largest is None else largest
     if most > node.size or most < smallest:
         raise InputError(
             "the largest size is no size that there is memory for",

@@ -249,6 +249,7 @@ GIVEN: dict[str, dict[str, str]] = {
         "2560 ns": "test_a_probe_waits_for_the_lines_that_engines_have_under_way of validation/test_dma.py",
         "201 ns": "the same",
     },
+    "docs/model/qos.md": {"1.024 us": "16 counters of 64 ns: CXL 3.x, LD QoS control"},
     "docs/model/kv.md": {"4000000 s": "own choice; test_kv_bounds.py"},
     "docs/plan.md": {
         "9 %": "DRAM that Pond saves at most: Li et al., ASPLOS 2023",

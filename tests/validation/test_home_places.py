@@ -51,10 +51,35 @@ def test_a_read_keeps_its_place_until_it_is_answered(places: int) -> None:
 
 
 @pytest.mark.parametrize("places", [1, 4, 16])
-def test_a_write_past_the_caches_keeps_its_place_until_its_data_are_in(places: int) -> None:
-    # GO_WritePull answers ItoMWr and goes to the device, and D2H-Data come back.
+def test_a_write_past_the_caches_keeps_its_place_until_memory_has_its_data(places: int) -> None:
+    # GO_WritePull answers ItoMWr and goes to the device, D2H-Data come back, and memory writes them.
     outcome = played({}, places, reads=0.0, requests=6000)
-    assert outcome.rate == pytest.approx(places / (LOOKUP + 2 * FLIGHT), rel=0.01)
+    assert outcome.rate == pytest.approx(places / (LOOKUP + 2 * FLIGHT + MEDIA), rel=0.01)
+
+
+@pytest.mark.parametrize("places", [64, None])
+@pytest.mark.parametrize("writer", ["host", "dev"])
+def test_writes_past_the_caches_are_answered_no_faster_than_memory_takes_them(
+    writer: str, places: int | None
+) -> None:
+    """The home agent's buffers, 4096 entries without places, are full: as many writes go in as memory takes out."""
+    agent = {} if places is None else {"transactions": places}
+    memory = {"capacity": "1GiB", "media": {"kind": "fixed", "latency": "50ns", "bandwidth": "4GB/s"}}
+    spec = {
+        "devices": {
+            "host": {"kind": "host", "queue": 64, "home_agent": {"filter": {"entries": 1 << 20}, **agent}},
+            "dev": {"kind": "accelerator", "queue": 64},
+            "mem": {"kind": "memory", **memory},
+            "sw": {"kind": "switch"},
+        },
+        "links": [{"between": ["sw", name], "bandwidth": "32GB/s"} for name in ("host", "dev", "mem")],
+        "address_map": [{"to": ["mem"], "coherence": "hdm-h", "home": "host"}],
+        "workload": {
+            writer: {"pattern": "sequential", "reads": 0.0, "footprint": "512MiB", "requests": 6000}
+        },
+        "run": {"warmup": 6000},
+    }
+    assert run(spec).bandwidth == pytest.approx(4.0, rel=0.01)
 
 
 def test_what_is_done_has_passed_the_link() -> None:

@@ -159,8 +159,10 @@ void HomeAgent::pulled(HomePull& pull) {
   Message* const request = transaction.request;
   if (!request) {
     all_is_here(transaction);
+    transaction.buffered = true;
+    ++buffered_;
     write_line(transaction, pull.message, nullptr);
-    return leave_place();
+    return;
   }
   if (pull.message.account) request->account->join(pull.account);
   request->hops = static_cast<std::uint16_t>(request->hops + pull.message.hops);
@@ -231,7 +233,7 @@ void HomeAgent::pull_line(Transaction& transaction) {
 
 // Whether the data of a request cannot be called for yet.
 bool HomeAgent::waits_to_pull(Transaction& transaction) {
-  if (!pulls_.full()) [[likely]]
+  if (entries_left()) [[likely]]
     return false;
   want_pull_.push_back(&transaction);
   return true;
@@ -239,7 +241,21 @@ bool HomeAgent::waits_to_pull(Transaction& transaction) {
 
 void HomeAgent::end_pull(HomePull& pull) {
   pulls_.give_back(pull);
-  if (want_pull_.empty()) [[likely]]
+  pull_next();
+}
+
+// Memory has the data of a write: the buffer of the home is free, and with it its place.
+void HomeAgent::written(Transaction& transaction) {
+  const bool buffered = transaction.buffered;
+  close(transaction);
+  if (!buffered) return;
+  --buffered_;
+  leave_place();
+  pull_next();
+}
+
+void HomeAgent::pull_next() {
+  if (want_pull_.empty() || !entries_left()) [[likely]]
     return;
   Transaction& next = *want_pull_.front();
   want_pull_.pop_front();
@@ -288,7 +304,7 @@ void HomeAgent::memory_done(const MemoryAccess& access, const Message& answer) {
     note_losses(access, answer);
   const bool failed = answer.failed && !answer.poisoned;
   if (!transaction.request) {
-    close(transaction);
+    written(transaction);
   } else if (!access.answers) {
     transaction.owed = false;
     serve(transaction);
@@ -348,6 +364,7 @@ void HomeAgent::failed() {
   }
   want_pull_.clear();
   pulls_.abandon();
+  buffered_ = 0;
   DirectoryAgent::failed();
 }
 

@@ -64,6 +64,10 @@ class HomeAgent final : public RecallingAgent {
   bool waits_to_pull(Transaction& transaction);
   void pull_line(Transaction& transaction);
   void end_pull(HomePull& pull);
+  void written(Transaction& transaction);
+  void pull_next();
+  /// An entry holds the data of a write until memory has them.
+  bool entries_left() const { return pulls_.live() + buffered_ < HomePulls::kMost; }
   void poison_if_kept(LineAddress line);
   static void refuse(Message& request);
   void all_is_here(const Transaction& transaction);
@@ -74,6 +78,7 @@ class HomeAgent final : public RecallingAgent {
   Agent*
       cache_;  // takes what devices ask of the host for their own memory (HDM-D); null: the host has no cache
   HomePulls pulls_;
+  std::uint64_t buffered_ = 0;          // writes whose data are in, and not in memory yet
   std::deque<Transaction*> want_pull_;  // for which none is left, in the order in which they came
 };
 

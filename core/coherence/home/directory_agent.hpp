@@ -237,7 +237,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront {
   /// Writes the line to memory, for `cause`. Null account: nobody waits for it.
   void write_line(Transaction& transaction, const Message& cause, Account* account);
   /// Sends the message back to where it came from, as this answer. A request whose data it calls for keeps
-  /// its place until they are in.
+  /// its place until memory has them.
   void complete(Message& message, Opcode opcode);
   /// One of its requests has its place no more.
   void leave_place();

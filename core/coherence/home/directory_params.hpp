@@ -36,9 +36,9 @@ struct DirectoryParams {
         .max(1U << 24U)
         .default_text("unlimited")
         .doc(
-            "Requests in the agent at the same time, from their lookup to their answer; more wait in the "
-            "port's receive buffer and hold their credits. Write-backs need no place: what snoops wait for "
-            "must come in.");
+            "Requests in the agent at the same time, from their lookup to their answer, or until memory has "
+            "the data that a home agent calls for; more wait in the port's receive buffer and hold their "
+            "credits. Write-backs need no place: what snoops wait for must come in.");
   }
   /// Declares how long it waits for an answer that was lost.
   template <class Params>

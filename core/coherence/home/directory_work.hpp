@@ -41,6 +41,7 @@ struct alignas(kCacheLine) DirectoryTransaction {
   DirectoryTransaction* evicts_for =
       nullptr;  ///< of an eviction: who gets the entry; of its block the first one does it for all
   DirectoryTransaction* block = nullptr;  ///< of an eviction: the next line of the block
+  bool buffered = false;  ///< its data were called for, are in the home, and are on their way to memory
 
   /// What is under way, for people: "+evict".
   std::string described() const;

@@ -26,7 +26,7 @@ class HomePulls {
   /// A call, and the data that it brings, name the entry of the home that they are for by 12 bits (UQID).
   static constexpr std::uint64_t kMost = 1U << 12U;
 
-  bool full() const { return pulls_.live() >= kMost; }
+  std::uint64_t live() const { return pulls_.live(); }
   HomePull& take(DirectoryTransaction& transaction, Time now) {
     HomePull& pull = pulls_.take();
     pull.transaction = &transaction;

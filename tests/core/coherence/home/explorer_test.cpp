@@ -62,7 +62,7 @@ TEST(HomeAgentExplorer, TwoRequestsInFlight) {
 TEST(HomeAgentExplorer, AnAgentOfOneTransaction) {
   CoherenceSetup setup = hdm_h(small_caches());
   setup.home.transactions = 1;
-  visit_all(setup, 6500, {"SnpInv"});
+  visit_all(setup, 6000, {"SnpInv"});
 }
 
 TEST(HomeAgentExplorer, ANetworkThatReordersLines) {

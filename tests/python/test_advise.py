@@ -283,7 +283,7 @@ def test_a_placement_that_cannot_run_is_named_by_what_is_wrong_with_it() -> None
 def test_memory_that_answers_nobody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     first = {"requester": "host", "address": "0x0", "answered_by": "near"}
     silent = {"requests": 0, "errors": {"requests": 200, "first": first}}
-    monkeypatch.setattr(Bench, "run", lambda _bench, _spec, points: [silent for _ in points])
+    monkeypatch.setattr(Bench, "run", lambda _bench, _spec, points, *_: [silent for _ in points])
     with pytest.raises(cx.SimulationError, match=r"no memory answers host .* which near answered"):
         advised(near_and_far(objects=TWO))
 

@@ -240,3 +240,20 @@ def test_one_node_is_refused_before_anything_is_played() -> None:
     ):
         cx.advise(cx.System.from_yaml(json.dumps(spec)), watch=seen.append)
     assert not seen
+
+
+def test_of_idle_latencies_no_summaries_of_components_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand devices have megabytes of them at each point, of which there are as many as requesters and nodes."""
+    kept: list[set[str]] = []
+    run = Bench.run
+
+    def noted(self: Bench, *given: Any) -> Any:
+        answers = run(self, *given)
+        kept.append({key for each in answers for key in each if key.startswith("per_")})
+        return answers
+
+    monkeypatch.setattr(Bench, "run", noted)
+    cx.advise("memory/local-remote-cxl")
+    idle, loaded = kept
+    assert not idle
+    assert {"per_requester", "per_memory"} <= loaded

@@ -11,6 +11,7 @@ from cxloom.advising.objects import PlacedObject
 from cxloom.base.errors import SimulationError
 from cxloom.measure.bench import Bench, Node, size_text
 from cxloom.results.caveats import error_sentence, only_errors
+from cxloom.sweeping.at_points import of_the_run
 
 _READS = 200
 """Reads of an idle latency (own choice: the media of a node differ by their state, not much)."""
@@ -52,7 +53,7 @@ def profiles(
     ]
     latency: dict[str, dict[str, float]] = {node.name: {} for node in nodes}
     why: dict[str, str] = {}
-    answers = bench.run(bench.uncached(), points) if points else []
+    answers = bench.run(bench.uncached(), points, of_the_run) if points else []
     for (name, node), summary in zip(idle, answers, strict=True):
         if only_errors(summary):
             why[name] = f": {error_sentence(summary)}"

@@ -18,7 +18,7 @@ from cxloom.results.caveats import error_sentence, only_errors, why_no_length
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.override import Override
 from cxloom.spec.parts import Part, entry, part_of, quantity
-from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
+from cxloom.sweeping.at_points import Keep, Watch, summaries_at, unwatched, whole
 from cxloom.system.system import System
 
 if TYPE_CHECKING:
@@ -336,18 +336,18 @@ class Bench:
     def with_cache(self, spec: Spec, requester: str) -> Spec:
         """The system with the cache that a requester has."""
         part = self.part(requester)
-        if part.get("cache") is not None:
-            values = entry(spec, part)
-            values |= {"cache": copy.deepcopy(part.get("cache")), "process_time": part.text("process_time")}
+        if (cache := copy.deepcopy(part.get("cache"))) is not None:
+            entry(spec, part).update(cache=cache, process_time=part.text("process_time"))
         return spec
 
-    def run(self, spec: Spec, points: Sequence[Spec]) -> list[Summary]:
-        """Runs a system at all points, some at a time; gives their summaries. A point sets values by path.
+    def run(self, spec: Spec, points: Sequence[Spec], keep: Keep = whole) -> list[Summary]:
+        """Runs a system at points, each of which sets values by path; gives what to `keep` of their summaries.
 
         Raises SimulationError if one cannot finish, InputError if one is refused.
         """
         base = {**spec, **{key: value for key, value in points[0].items() if "." not in key}}
-        found = summaries_at(System.from_yaml(json.dumps(base)), points, jobs=self._jobs, watch=self._watch)
+        system = System.from_yaml(json.dumps(base))
+        found = summaries_at(system, points, jobs=self._jobs, watch=self._watch, keep=keep)
         for each in found:
             if each.status == "refused":
                 raise InputError(f"this system cannot be measured so: {each.error}")

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cxloom.sweeping import rows
 from cxloom.sweeping.result import SweepResult
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cxloom.base.summary import Summary
 
 Watch = Callable[[Schedule], None]
+Keep = Callable[["Summary"], "Summary"]
 
 
 class Played(NamedTuple):
@@ -39,25 +40,42 @@ def unwatched(_schedule: Schedule) -> None:
     """Shows nothing."""
 
 
+def whole(summary: Summary) -> Summary:
+    """All of it."""
+    return summary
+
+
+def of_the_run(summary: Summary) -> Summary:
+    """The measures of the run alone, without those of its components: of a thousand devices these are megabytes."""
+    kept = {key: value for key, value in summary.items() if not key.startswith("per_")}
+    return cast("Summary", kept)
+
+
 def summaries_at(
     system: System,
     points: Sequence[Mapping[str, Any]],
     *,
     jobs: int | None = None,
     watch: Watch = unwatched,
+    keep: Keep = whole,
 ) -> list[Played]:
     """Runs a system at points, each of which sets values by path, some at a time.
 
-    Raises InputError for a path that matches nothing, or if all are refused.
+    `keep` says what of each summary is kept. Raises InputError for a path that matches nothing, or if all are refused.
     """
     template = system.template()
     with tempfile.TemporaryDirectory(prefix="cxloom-points-") as folder:
         engine = engine_of(template, rows.given(points, named=False), Path(folder), "points")
         engine.carry_out(Sweep(template), Supervisor(jobs), watch=watch)
         result = SweepResult(engine)
+
+        def summary(index: int) -> Summary | None:
+            found = result.summary(index)
+            return None if found is None else keep(found)
+
         return [
             Played(
-                result.summary(index) if status == "finished" else None,
+                summary(index) if status == "finished" else None,
                 status,
                 error or status,
                 result.cost(index),

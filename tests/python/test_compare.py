@@ -96,6 +96,38 @@ def test_lines_that_nobody_asked_for_are_no_faster_answers(cxloom: Call, tmp_pat
     assert "requests are answered" not in moved.out  # as many bytes a request
 
 
+@pytest.mark.parametrize("sizes", [("32KiB", "1MiB"), ("1MiB", "32KiB")])
+@pytest.mark.parametrize("requests", [900, 3000])
+def test_hits_alone_have_no_bandwidth(sizes: tuple[str, str], requests: int, tmp_path: Path) -> None:
+    """A relative interval of nothing was a division by zero."""
+    spec = tmp_path / "cached.yaml"
+    spec.write_text(SPEC.replace("process_time: 10ns", "process_time: 10ns, cache: {size: 64KiB, ways: 16}"))
+
+    def of(footprint: str) -> cx.System:
+        system = cx.load(spec).set("workload.host.footprint", footprint)
+        return system.set("workload.host.requests", requests).set("run.warmup", 8000)
+
+    found = cx.compare({size: of(size) for size in sizes})
+    hits = sizes.index("32KiB")
+    moved, answered = found.row("bandwidth"), found.row("requests answered")
+    assert moved.values[hits] == 0
+    assert moved.change(1).is_clear
+    assert answered.change(1).is_clear
+    assert "requests are answered" in found.sentences[0], "more bandwidth, and slower answers"
+
+
+@pytest.mark.parametrize("requests", [1, 5, 6])
+def test_of_fewer_than_six_requests_nothing_is_known(file: Path, requests: int) -> None:
+    """Those of one latency were known to nothing, so that each change was one, with intervals of percentiles."""
+    few = cx.load(file).set("workload.host.requests", requests)
+    far = cx.load(file).set("workload.host.requests", requests).set("links[*].delay", "600ns")
+    found = cx.compare({"near": few, "far": far})
+    for name in ("mean latency", "mean latency of reads", "p50 latency", "p99 latency"):
+        assert found.row(name).change(1).is_clear == (requests >= 6), name
+    assert (found.row("p50 latency").intervals[0] is None) == (requests < 6)
+    assert ("the mean latency is the same, as far as the runs tell" in found.sentences[0]) == (requests < 6)
+
+
 def test_another_seed_is_no_difference(cxloom: Call, loaded: Path) -> None:
     said = " ".join(cxloom("compare", loaded, "--with", "run.seed=7").out.split())
     assert "the mean latency is the same, as far as the runs tell" in said

@@ -115,6 +115,9 @@ def test_the_page_opens_with_the_answer(results: Path, page: str) -> None:
 def test_how_well_a_value_is_known_stands_behind_it() -> None:
     assert f"100{margin(100.0, (96.0, 104.4))}" == "100 ±4.2"
     assert f"100{margin(100.0, (50.0, 200.0))}" == "100 (50.0 to 200)"
+    assert f"207{margin(207.0, (22.0, 217.0))}" == "207 (22.0 to 217)"
+    assert f"207{margin(207.0, (197.0, 392.0))}" == "207 (197 to 392)"
+    assert f"100{margin(100.0, (95.0, 104.0))}" == f"100{margin(100.0, (96.0, 105.0))}" == "100 ±4.5"
     assert f"100{margin(100.0, (50.0, math.inf))}" == "100 (from 50.0)"
     assert f"0{margin(0.0, (0.0, 0.0), '+- ')}" == "0 +- 0"
 

@@ -25,7 +25,7 @@ def narrow(value: float, digits: int = 3) -> str:
 
 
 _SYMMETRICAL = 1.25
-"""Half an interval stands for both sides unless one is so many times the other."""
+"""Half an interval stands for both sides unless the longer is more than so many times the shorter."""
 
 
 def margin(value: float, interval: Sequence[float], sign: str = "±") -> str:
@@ -33,7 +33,8 @@ def margin(value: float, interval: Sequence[float], sign: str = "±") -> str:
     low, high = interval
     if math.isinf(high):
         return f" (from {narrow(low)})"
-    if high - value > _SYMMETRICAL * (value - low):
+    shorter, longer = sorted((value - low, high - value))
+    if longer > _SYMMETRICAL * shorter:
         return f" ({narrow(low)} to {narrow(high)})"
     return f" {sign}{narrow((high - low) / 2, 2)}"
 

@@ -141,7 +141,11 @@ class Comparison(ShowsItself):
         if moved is None:
             return True
         one, other = answered.change(at).relative, moved.change(at).relative
-        return one is None or other is None or abs(one - other) <= max(answered.doubt, moved.doubt)
+        if (
+            one is None or other is None
+        ):  # bandwidth from nothing, as of hits alone, is not by as many percent
+            return one is None or moved.values[0] == moved.values[at]
+        return abs(one - other) <= max(answered.doubt, moved.doubt)
 
     def _others(self, name: str, at: int, whole: Change) -> str:
         """The requesters of which a measure goes another way than that of all requests."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,10 @@ ANSWERED = "requests answered"
 LATENCY = "mean latency"
 _REQUESTERS = 4
 """How many requesters have rows of their own, at most: those whose measures change most."""
+_KNOWN = 6
+"""Nothing is known of fewer requests: the median of all lies beyond five of them in 2 x 0.5 ^ 5, more than 5 %."""
 _RANKS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+_RATES = ("GB/s", "M/s")
 _OF_MANY = 1.6
 """Intervals of 95 % are so much wider where those that change most are picked of many: of thirty that do not differ one
 in twenty times one is said to."""
@@ -81,39 +84,47 @@ def rows_of(every: tuple[Mapping[str, Any], ...]) -> tuple[Row, ...]:
     with."""
     graphs = [each.get("tasks") for each in every]
     whole = all(graphs)  # a window that is all of a graph, with its phases, is no draw of longer ones
-    unknown = map(_of_graph, graphs) if whole else map(_unknown, every)
-    doubt = max(SMALL, *unknown)
+    doubt = max(SMALL, *map(_of_graph, graphs)) if whole else _of_two(map(_unknown, every))
+    rates = doubt if whole else _of_two(map(_unknown_rate, every))
     rows = [
         *_rows(every, "time of the tasks", "ns", ("tasks", "time_ns")),
         *_rows(every, "bandwidth", "GB/s", ("bandwidth_gb_per_s",), ("bandwidth_ci95",)),
         *_answered(every),
-        *(
-            row
-            for kind in ("read", "write")
-            for row in _rows(
-                every,
-                f"bandwidth of {kind}s",
-                "GB/s",
-                (kind, "bandwidth_gb_per_s"),
-                (kind, "bandwidth_ci95"),
-            )
-        ),
+        *_of_kinds(every),
         *_rows(every, LATENCY, "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
-        *_rows(
-            every,
-            "mean latency of reads",
-            "ns",
-            ("read", "latency_ns", "mean"),
-            ("read", "latency_ns", "ci95"),
-        ),
+        *_of_reads(every),
         *_percentiles(every),
         *_rows(every, "error answers", "", ("errors", "requests")),
         *_parts_of(every),
     ]
     if whole:
-        rows = [replace(row, intervals=(None,) * len(every)) for row in rows]
-    found = [replace(row, doubt=doubt) if row.unit and not row.is_part else row for row in rows]
+        rows = [replace(row, intervals=(None,) * len(every), doubt=SMALL) for row in rows]
+    found = [
+        replace(row, doubt=max(row.doubt, rates if row.unit in _RATES else doubt))
+        if row.unit and not row.is_part
+        else row
+        for row in rows
+    ]
     return (*found, *([] if whole else _of_requesters(every)))
+
+
+def _of_kinds(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
+    """The bandwidths of reads and of writes. How many of the requests are reads is of chance, too."""
+    for kind in ("read", "write"):
+        doubt = _of_two(_unknown_rate(each, kind) for each in every)
+        for row in _rows(
+            every, f"bandwidth of {kind}s", "GB/s", (kind, "bandwidth_gb_per_s"), (kind, "bandwidth_ci95")
+        ):
+            yield replace(row, doubt=doubt)
+
+
+def _of_reads(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
+    """The mean latency of reads, which are fewer than all requests."""
+    reads = [each.get("read") or {} for each in every]
+    doubt = _of_two(_unknown(each) if each.get("requests") else 0.0 for each in reads)  # of none is no change
+    path = ("read", "latency_ns")
+    for row in _rows(every, "mean latency of reads", "ns", (*path, "mean"), (*path, "ci95")):
+        yield replace(row, doubt=doubt)
 
 
 def _of_requesters(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
@@ -128,12 +139,15 @@ def _of_requesters(every: tuple[Mapping[str, Any], ...]) -> Iterator[Row]:
     for name in groups[0]:
         mine = tuple(group[name] for group in groups if name in group)
         if len(mine) == len(every):
-            doubt = max(SMALL, _OF_MANY * math.hypot(*map(_unknown, mine)))
             own = [
                 *_rows(mine, f"{LATENCY} of {name}", "ns", ("latency_ns", "mean"), ("latency_ns", "ci95")),
                 *_rows(mine, f"bandwidth of {name}", "GB/s", ("bandwidth_gb_per_s",), ("bandwidth_ci95",)),
             ]
-            rows[name] = [replace(row, doubt=doubt, requester=name) for row in own]
+            rates, times = _of_two(map(_unknown_rate, mine)), _of_two(map(_unknown, mine))
+            rows[name] = [
+                replace(row, doubt=_OF_MANY * (rates if row.unit in _RATES else times), requester=name)
+                for row in own
+            ]
 
     def changed(name: str) -> float:
         every_change = [row.change(at).relative for row in rows[name] for at in range(1, len(every))]
@@ -161,7 +175,7 @@ def _around(key: str, known: Mapping[str, Any], values: Mapping[str, Any]) -> tu
     percentiles that are known to another: the ranks of its ends are those of a share."""
     if known.get(f"{key}_ci95") is not None:
         return _ends(known[f"{key}_ci95"])
-    if known.get(key) is None or not values.get("requests"):
+    if known.get(key) is None or (values.get("requests") or 0) < _KNOWN:
         return None
     if known["min"] == known["max"]:
         return known["min"], known["max"]
@@ -180,12 +194,42 @@ def _of_graph(tasks: Any) -> float:
 def _unknown(values: Mapping[str, Any]) -> float:
     """What is not known of a mean latency, as a share: half its interval, and of few requests, whose mean has none,
     half that of as many independent ones that deviate by their mean, or by half of what they span if that is less."""
+    if (values.get("requests") or 0) < _KNOWN:
+        return math.inf
     if _at(values, ("latency_ns", "ci95")) is not None:
         return relative_half_width(values)
     known = values.get("latency_ns") or {}
     mean, low, high = (_number(known.get(key)) for key in ("mean", "min", "max"))
     span = (high - low) / 2 / mean if mean > 0 else math.nan
-    return 2 * (1.0 if math.isnan(span) else min(1.0, span)) / math.sqrt(values.get("requests") or 1)
+    return 2 * (1.0 if math.isnan(span) else min(1.0, span)) / math.sqrt(values["requests"])
+
+
+def _unknown_rate(values: Mapping[str, Any], kind: str = "") -> float:
+    """What is not known of a bandwidth, or of requests in a time, as a share; that of a kind of requests.
+
+    Half its interval. Without one no less than 2 / sqrt(n) of n requests, as if these came independently of each other:
+    this stands for those in flight at the edges of the window, whose number is not told, and for work of random
+    arrivals it is what they vary by. A closed loop varies as its latency does. Of a kind the number varies as well:
+    binomial, as each request is of it by its share.
+    """
+    measured = values.get(kind) or {} if kind else values
+    ends, value = _ends(measured.get("bandwidth_ci95")), _number(measured.get("bandwidth_gb_per_s"))
+    if ends and value > 0:
+        return (ends[1] - ends[0]) / 2 / value
+    count, own = values.get("requests") or 0, measured.get("requests") or 0
+    if count < _KNOWN:
+        return math.inf
+    if kind:
+        chance = 2 * math.sqrt((count - own) / (count * own)) if own else 0.0
+        return math.hypot(_unknown_rate(values), chance)
+    return max(2 / math.sqrt(count), _unknown(values))
+
+
+def _of_two(unknown: Iterable[float]) -> float:
+    """A relative change that says nothing, of systems that are each known to so much: that of the first and that of the
+    least known other, which are independent."""
+    first, *others = unknown
+    return max(SMALL, math.hypot(first, max(others, default=0.0)))
 
 
 def relative_half_width(values: Mapping[str, Any]) -> float:
@@ -209,7 +253,7 @@ def _answered(every: tuple[Mapping[str, Any], ...]) -> list[Row]:
         return []
     bandwidths = _rows(every, "", "", ("bandwidth_gb_per_s",), ("bandwidth_ci95",))
     known = zip(bandwidths[0].values, bandwidths[0].intervals, strict=True) if bandwidths else ()
-    shares = [ends and (ends[0] / value, ends[1] / value) for value, ends in known]
+    shares = [(ends[0] / value, ends[1] / value) if ends and value > 0 else None for value, ends in known]
     ends = [share and (rate * share[0], rate * share[1]) for rate, share in zip(rates, shares, strict=False)]
     return [Row(ANSWERED, "M/s", rates, tuple(ends) or (None,) * len(every))]
 

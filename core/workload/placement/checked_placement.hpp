@@ -2,6 +2,7 @@
 // nobody has.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,7 +24,8 @@ class CheckedPlacement final : public PagePlacement {
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
   Round round(std::uint64_t page, std::uint64_t count) const override {
-    return placement_->round(page, count);
+    const Round round = placement_->round(page, count);
+    return {round.pages, std::min(round.until, count)};
   }
   void nodes_changed(const std::vector<bool>& has_memory) override { placement_->nodes_changed(has_memory); }
   void restart() override { placement_->restart(); }

@@ -44,7 +44,8 @@ class InterleavePlacement final : public PagePlacement {
   std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
   std::uint64_t round_ = 0;             // pages
   By by_;
-  std::uint64_t touched_ = 0;
+  std::uint64_t touched_ =
+      0;  // of the round: whole rounds leave it as it was, whatever nodes there are later
 };
 
 }  // namespace cxloom

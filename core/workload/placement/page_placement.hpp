@@ -48,7 +48,7 @@ class PagePlacement {
   /// Choices that come again after so many pages.
   struct Round {
     std::uint64_t pages = 0;  ///< zero: none do
-    std::uint64_t until = 0;  ///< for so many pages in all
+    std::uint64_t until = 0;  ///< for so many pages in all, no more than were asked for
   };
   /// Each of the `count` pages from `page` on goes where the page of the round before it went, unless one of
   /// these nodes runs full. Whole rounds leave the placement as it was, so that they need not be asked for.

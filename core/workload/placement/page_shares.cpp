@@ -38,7 +38,7 @@ class Taker {
       PageRun& run = runs_[at_];
       const std::uint64_t count = std::min(most, run.count);
       const PagePlacement::Round round = program_->placement->round(run.first, count);
-      const bool rounds = round.pages > 0 && round.until >= 2 * round.pages;
+      const bool rounds = round.pages > 0 && round.until / 2 >= round.pages;
       const std::uint64_t taken =
           rounds ? take_rounds(run.first, round, free) : take_turn(run.first, count, free);
       if (taken == 0) {  // it runs out of memory at this page

@@ -126,7 +126,7 @@ void PlacedStream::touch(const PageRuns& pages) {
     while (run.count > 0) {
       const PagePlacement::Round round = placement_->round(run.first, run.count);
       const std::size_t turn = turns_.size();
-      if (round.pages > 0 && round.until >= 2 * round.pages) {
+      if (round.pages > 0 && round.until / 2 >= round.pages) {
         touch_rounds(run.first, round, had);
       } else {
         const std::uint64_t count = touch_turn(run.first, run.count, had);

@@ -262,7 +262,7 @@ TEST(Window, WhatNeverChangesIsKnownAtTheFirstLook) {
   system.work("host", patterned(100'000)).run_with({{"until", Value::Map{{"ci", "1%"}}}});
   Running run(system);
   run.to_end();
-  EXPECT_EQ(run.number({"requests"}), 4096.0);
+  EXPECT_EQ(run.number({"requests"}), 16384.0);
 }
 
 TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {

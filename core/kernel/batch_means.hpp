@@ -32,8 +32,8 @@ class BatchMeans {
 
   /// The number of entries with which the next batch is full; zero if there are no batches.
   std::uint64_t next() const { return next_; }
-  /// A batch is full at `now`; `sum` is that of all entries so far.
-  void close(Wide sum, Time now);
+  /// A batch is full at `now`; `sum` is that of all entries so far, and `moved` are the bytes of all.
+  void close(Wide sum, std::uint64_t moved, Time now);
 
   /// The mean of all entries lies within `mean +- half_width`, with 95 % confidence.
   struct Precision {
@@ -52,8 +52,8 @@ class BatchMeans {
     double low = 0.0;
     double high = 0.0;
   };
-  /// The 95 % interval of a rate of so many entries, by the times that batches took. None with fewer than
-  /// `kFewest`, or where batches take no time.
+  /// The 95 % interval of a bandwidth, by the times that batches of so many entries took and what they moved.
+  /// None with fewer than `kFewest`, or where batches take no time or move nothing.
   std::optional<Interval> rate_interval(double rate, std::uint64_t entries) const;
   /// Around a positive number of which half of the interval is `half_width`: it is that of the logarithm, for
   /// what is known of such a number is a part of it.
@@ -73,9 +73,10 @@ class BatchMeans {
 
   std::size_t most_;
   std::uint64_t next_;
-  std::uint64_t length_ = 1;  // entries per batch
-  std::vector<Wide> sums_;    // of all entries up to the end of each batch
-  std::vector<Time> ends_;    // of the batches
+  std::uint64_t length_ = 1;          // entries per batch
+  std::vector<Wide> sums_;            // of all entries up to the end of each batch
+  std::vector<Time> ends_;            // of the batches
+  std::vector<std::uint64_t> moved_;  // bytes up to the end of each
 };
 
 }  // namespace cxloom

@@ -65,6 +65,8 @@ struct alignas(64) Request {
   bool wants_memory() const { return past || (through && kind != AccessKind::kRead); }
   /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
   std::uint16_t moved() const { return lines == 1 || is_part() ? message.size : std::uint16_t{0}; }
+  /// What the whole access exchanged; of several lines all count, though a cache may have had some.
+  std::uint16_t moved_in_all() const { return lines > 1 && lines < kCombined ? size : moved(); }
   std::uint32_t thread() const { return has_thread ? its_thread : 0; }
   void set_thread(std::uint32_t number) {
     has_thread = number != 0;

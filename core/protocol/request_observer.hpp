@@ -41,9 +41,10 @@ class RequestObserver {
   /// One for a part, to which what depends on the order of requests in the whole system is unknown. Null: it
   /// cannot be divided.
   virtual std::unique_ptr<RequestObserver> divide() { return nullptr; }
-  /// The latency of a request that the observer of a part has seen complete, in the order of completion in
-  /// the whole system.
-  virtual void completed_in_order(AccessKind /*kind*/, Time /*latency*/, Time /*now*/) {}
+  /// The latency of a request that the observer of a part has seen complete, and the bytes that it has moved
+  /// by itself, in the order of completion in the whole system.
+  virtual void completed_in_order(AccessKind /*kind*/, Time /*latency*/, std::uint64_t /*moved*/,
+                                  Time /*now*/) {}
   /// Takes over the rows of what the observers of all parts, which `divide` has made, have seen. All have
   /// come as far.
   virtual void take_rows(std::span<RequestObserver* const> /*parts*/) {}

@@ -71,15 +71,17 @@ std::unique_ptr<RequestObserver> Collector::divide() {
   return part;
 }
 
-void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency, Time now) {
+void Collector::count_in_order(InOrder& requests, BatchMeans& batches, Time latency, std::uint64_t moved,
+                               Time now) {
   requests.latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
-  if (++requests.count == batches.next()) batches.close(requests.latency_sum_ps, now);
+  requests.moved += moved;
+  if (++requests.count == batches.next()) batches.close(requests.latency_sum_ps, requests.moved, now);
 }
 
-void Collector::completed_in_order(AccessKind kind, Time latency, Time now) {
+void Collector::completed_in_order(AccessKind kind, Time latency, std::uint64_t moved, Time now) {
   const auto index = static_cast<std::size_t>(kind);
-  count_in_order(kinds_in_order_[index], kinds_[index].batches, latency, now);
-  count_in_order(in_order_, batches_, latency, now);
+  count_in_order(kinds_in_order_[index], kinds_[index].batches, latency, moved, now);
+  count_in_order(in_order_, batches_, latency, moved, now);
 }
 
 void Collector::take_in(const RequestObserver& part) {
@@ -140,6 +142,12 @@ void Collector::take_rows_of(Collector& part) {
 
 std::uint64_t Collector::count_so_far() const { return std::max(count_, in_order_.count); }
 
+std::uint64_t Collector::moved() const {
+  std::uint64_t all = 0;
+  for (const Kind& kind : kinds_) all += kind.moved;
+  return all;
+}
+
 Wide Collector::latency_sum_ps() const {
   if (count_ < in_order_.count) return in_order_.latency_sum_ps;
   Wide all = 0;
@@ -170,10 +178,11 @@ Wide Collector::latency_sum_ps() const {
     return count_error(request, now);
   Kind& kind = kind_of(request);
   kind.latency.add(latency);
+  kind.moved += request.moved_in_all();
   if (kind.latency.count() == kind.batches.next()) [[unlikely]]
-    kind.batches.close(kind.latency.sum_ps(), now);
+    kind.batches.close(kind.latency.sum_ps(), kind.moved, now);
   if (++count_ == batches_.next()) [[unlikely]]
-    batches_.close(latency_sum_ps(), now);
+    batches_.close(latency_sum_ps(), moved(), now);
   // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
   if (const std::uint64_t moved = request.moved(); moved > 0) {
     kind.payload += moved;

@@ -132,7 +132,7 @@ class Collector final : public RequestObserver {
   std::optional<double> relative_error() const override;
 
   std::unique_ptr<RequestObserver> divide() override;
-  void completed_in_order(AccessKind kind, Time latency, Time now) override;
+  void completed_in_order(AccessKind kind, Time latency, std::uint64_t moved, Time now) override;
   void take_rows(std::span<RequestObserver* const> parts) override;
   void take_in(const RequestObserver& part) override;
 
@@ -157,7 +157,7 @@ class Collector final : public RequestObserver {
 
  private:
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
-  static constexpr std::size_t kBatches = 256;  // 6 KiB
+  static constexpr std::size_t kBatches = 256;  // 8 KiB
 
   /// The counts of one kind. Segments of requests are kept where these were served, and only others here.
   struct Kind {
@@ -166,6 +166,7 @@ class Collector final : public RequestObserver {
     LatencyDistribution latency{kPrecision};
     BatchMeans batches;
     std::uint64_t payload = 0;
+    std::uint64_t moved = 0;  // by the requests themselves
     SegmentSums elsewhere;
     LatencyDistribution errors{kPrecision};
   };
@@ -174,6 +175,7 @@ class Collector final : public RequestObserver {
   struct InOrder {
     std::uint64_t count = 0;
     Wide latency_sum_ps = 0;
+    std::uint64_t moved = 0;
   };
 
   /// `batches`: 0 for a part, which does not know where batches begin.
@@ -181,11 +183,13 @@ class Collector final : public RequestObserver {
 
   void take_rows_of(Collector& part);
 
-  static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency, Time now);
+  static void count_in_order(InOrder& requests, BatchMeans& batches, Time latency, std::uint64_t moved,
+                             Time now);
   std::uint64_t count_so_far() const;
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;
   Wide latency_sum_ps() const;
+  std::uint64_t moved() const;
   inline MemoryStatistics& count_at_memory(const Request& line, Time latency, std::uint64_t moved);
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memory_room_) [[unlikely]]

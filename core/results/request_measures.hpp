@@ -106,8 +106,8 @@ inline constexpr std::array kAllErrorsMeasures{
 };
 
 inline constexpr std::string_view kBandwidthInterval =
-    "the ends of the 95 % interval of bandwidth_gb_per_s, by the times that batches of requests took; null "
-    "where there are too few to decide";
+    "the ends of the 95 % interval of bandwidth_gb_per_s, by what batches of requests moved and the times "
+    "they took; null where there are too few to decide";
 
 /// Reads, writes, or atomic operations.
 struct KindMeasured {

@@ -26,8 +26,8 @@ constexpr std::array kMeterMeasures{
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
     measure<&MeterMeasured::bandwidth_ci95>(
         "bandwidth_ci95", "GB/s",
-        "the ends of its 95 % interval, by the times that batches of requests took; null where there are too "
-        "few to decide"),
+        "the ends of its 95 % interval, by what batches of requests moved and the times they took; null "
+        "where there are too few to decide"),
     measure<&MeterMeasured::in_flight>(
         "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
     measure<MeterMeasured, &MeterMeasured::poisoned, &MeterMeasured::poisoned>(

@@ -38,7 +38,7 @@ class RequesterMeter {
     }
     in_window_->latency.add(now - request.created());
     if (in_window_->latency.count() == in_window_->batches.next()) [[unlikely]]
-      in_window_->batches.close(in_window_->latency.sum_ps(), now);
+      in_window_->batches.close(in_window_->latency.sum_ps(), counts_->payload, now);
     counts_->payload += request.moved();
   }
   /// Bytes that a line of an access, a write-back or a prefetch has moved.
@@ -55,7 +55,7 @@ class RequesterMeter {
   static std::vector<MeasureInfo> measures();
 
  private:
-  static constexpr std::size_t kBatches = 64;  // 1.5 KiB
+  static constexpr std::size_t kBatches = 64;  // 2 KiB
 
   struct Entries {
     LatencyDistribution latency;

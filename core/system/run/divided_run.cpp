@@ -58,8 +58,8 @@ void DividedRun::attach(WholeRun& whole, RequestObserver& run, RequestObserver& 
     ensure(own != nullptr, "the observer of a divided run cannot be divided");
     observers_.push_back(std::make_unique<PartObserver>(
         kernels_.part(part), run,
-        [this, part](AccessKind kind, Time latency, Time now, bool failed) {
-          measured(part, kind, latency, now, failed);
+        [this, part](AccessKind kind, Time latency, std::uint64_t moved, Time now, bool failed) {
+          measured(part, kind, latency, moved, now, failed);
         },
         std::move(own), window, livelock_watch));
   }
@@ -194,13 +194,14 @@ void DividedRun::tell_answers() {
       of = part;
     }
     ++at[of];
-    measured(of, first->kind, first->latency, first->place.at, first->failed);
+    measured(of, first->kind, first->latency, first->moved, first->place.at, first->failed);
   }
   for (auto& answers : untold_) answers.clear();
 }
 
-void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, Time now, bool failed) {
-  if (!failed) observer_->completed_in_order(kind, latency, now);
+void DividedRun::measured(std::size_t part, AccessKind kind, Time latency, std::uint64_t moved, Time now,
+                          bool failed) {
+  if (!failed) observer_->completed_in_order(kind, latency, moved, now);
   else if (!first_failed_) first_failed_ = part;
   whole_->measured();
 }

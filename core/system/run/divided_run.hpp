@@ -94,7 +94,7 @@ class DividedRun {
   void gather_notes();
   void tell_notes();
   void tell_answers();
-  void measured(std::size_t part, AccessKind kind, Time latency, Time now, bool failed);
+  void measured(std::size_t part, AccessKind kind, Time latency, std::uint64_t moved, Time now, bool failed);
 
   ThreadDivision division_;
   DividedKernels kernels_;

@@ -12,9 +12,9 @@ void PartObserver::completed(const Request& request, Time now) {
   observer_->completed(request, now);
   const Time latency = now - request.created();
   if (!side_by_side_) {
-    measured_(request.kind, latency, now, request.failed);
+    measured_(request.kind, latency, request.moved_in_all(), now, request.failed);
   } else {
-    answers_.push_back({kernel_.place(), latency, request.kind, request.failed});
+    answers_.push_back({kernel_.place(), latency, request.moved_in_all(), request.kind, request.failed});
     // Another thread may have read these lines.
     prefetch_owned(&answers_.back(), Outbox::kAhead);
   }

@@ -21,12 +21,14 @@ class alignas(128) PartObserver final : public RequestObserver {
   struct Answer {
     EventPlace place;
     Time latency;
+    std::uint32_t moved;
     AccessKind kind;
     bool failed;
   };
 
   /// A request that is measured was answered, in the order of the whole run.
-  using Measured = std::function<void(AccessKind kind, Time latency, Time now, bool failed)>;
+  using Measured =
+      std::function<void(AccessKind kind, Time latency, std::uint64_t moved, Time now, bool failed)>;
 
   /// All outlive it. `observer`: of this part, as RequestObserver::divide has made it.
   PartObserver(const Kernel& kernel, RequestObserver& run, Measured measured,

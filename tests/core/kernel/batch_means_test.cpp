@@ -23,7 +23,7 @@ BatchMeans batches_of(const Series& series, std::size_t most = 256) {
   std::uint64_t count = 0;
   for (const std::uint64_t each : series) {
     sum += each;
-    if (++count == means.next()) means.close(sum, Time{static_cast<std::int64_t>(count)});
+    if (++count == means.next()) means.close(sum, count, Time{static_cast<std::int64_t>(count)});
   }
   return means;
 }
@@ -101,7 +101,7 @@ TEST(BatchMeans, BatchesMergeAndStayFewerThanTheirMost) {
     sum += i;
     if (i != means.next()) continue;
     asked.push_back(i);
-    means.close(sum, Time{static_cast<std::int64_t>(i)});
+    means.close(sum, i, Time{static_cast<std::int64_t>(i)});
   }
   EXPECT_EQ(asked, (std::vector<std::uint64_t>{1,  2,  3,  4,  5,  6,  7,  8,  10, 12,
                                                14, 16, 20, 24, 28, 32, 40, 48, 56, 64}));
@@ -204,7 +204,7 @@ TEST(BatchMeans, TheIntervalOfARateIsByTheTimesOfBatches) {
     for (std::uint64_t i = 1; i <= kCount; ++i) {
       arrived += 2000.0 * random.exponential();
       left = std::max(left, arrived) + 1000.0;
-      if (i == means.next()) means.close(i, Time{std::llround(1000.0 * left)});
+      if (i == means.next()) means.close(i, i, Time{std::llround(1000.0 * left)});
     }
     const double rate = static_cast<double>(kCount) / left;
     const auto interval = means.rate_interval(rate, kCount);
@@ -217,13 +217,45 @@ TEST(BatchMeans, TheIntervalOfARateIsByTheTimesOfBatches) {
   EXPECT_NEAR(width, 1.96 / std::sqrt(static_cast<double>(kCount)), 0.35 * width);
 }
 
+// At steady times every other one, by chance, moves something: n of them have n / 2 +- sqrt(n) / 2 of these.
+TEST(BatchMeans, TheIntervalOfARateIsByWhatBatchesMove) {
+  constexpr int kSeeds = 400;
+  constexpr std::uint64_t kCount = 5000;
+  int covered = 0;
+  double width = 0.0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    RandomStream random(seed, "rate", "hits");
+    BatchMeans means(256);
+    std::uint64_t moved = 0;
+    for (std::uint64_t i = 1; i <= kCount; ++i) {
+      moved += random.chance(0.5) ? 64 : 0;
+      if (i == means.next()) means.close(i, moved, Time{static_cast<std::int64_t>(1000 * i)});
+    }
+    const double rate = static_cast<double>(moved) / (1000.0 * static_cast<double>(kCount));
+    const auto interval = means.rate_interval(rate, kCount);
+    ASSERT_TRUE(interval);
+    covered += interval->low <= 0.032 && 0.032 <= interval->high ? 1 : 0;
+    width += (interval->high - interval->low) / 2.0 / rate / kSeeds;
+  }
+  EXPECT_GE(covered, kSeeds * 93 / 100);
+  EXPECT_NEAR(width, 1.96 / std::sqrt(static_cast<double>(kCount)), 0.35 * width);
+}
+
 TEST(BatchMeans, BatchesThatTakeNoTimeHaveNoRate) {
   BatchMeans means(256);
   for (std::uint64_t i = 1; i <= 2000; ++i) {
-    if (i == means.next()) means.close(i, Time{});
+    if (i == means.next()) means.close(i, i, Time{});
   }
   EXPECT_FALSE(means.rate_interval(1.0, 2000));
   EXPECT_FALSE(means.rate_interval(1.0, 999));
+}
+
+TEST(BatchMeans, BatchesThatMoveNothingHaveNoRate) {
+  BatchMeans means(256);
+  for (std::uint64_t i = 1; i <= 2000; ++i) {
+    if (i == means.next()) means.close(i, 0, Time{static_cast<std::int64_t>(i)});
+  }
+  EXPECT_FALSE(means.rate_interval(0.0, 2000));
 }
 
 TEST(BatchMeans, ALevelThatChangesIsSeen) {

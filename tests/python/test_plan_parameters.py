@@ -221,7 +221,7 @@ def test_a_graph_that_is_none_is_said_once() -> None:
     with pytest.raises(InputError) as caught:
         planned(read(PLAN), [Override.of("designs.sparse.graph", "spred")])
     assert caught.value.path == "designs.sparse.graph"
-    assert caught.value.allowed == "'spread' or 'random'"
+    assert caught.value.allowed == "spread or random"
 
 
 def test_more_batches_are_other_draws(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def extent(host: str, base: str = "0KiB", size: str = "1MiB", tag: str | None = 
     return {"base": base, "size": size, "host": host} | ({"tag": tag} if tag else {})
 
 
-IDLE = 10 + 4 * 25 + 2 * 20 + 40 + 45  # process, ports, switch, controller, media
+IDLE = 10 + 12 + 4 * 25 + 2 * 20 + 40 + 45  # process, look-up of the cache, ports, switch, controller, media
 BOTH = [extent("host0"), extent("host1")]
 LOCK = {"host[*]": {"pattern": "share", "protocol": "lock", "size": "1KiB", "requests": 20}}
 TOUCH = {

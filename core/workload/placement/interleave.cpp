@@ -101,7 +101,7 @@ std::optional<PagePlacement::Choice> InterleavePlacement::place(std::uint64_t pa
   const std::uint64_t rest = std::min(count, share->pages - place);
   auto choice = first_with_room({&share->node, 1}, rest, free);
   if (!choice) choice = first_with_room(share->fallback, rest, free);
-  if (choice) touched_ = (touched_ + choice->pages) % round_;
+  if (choice) touched_ += choice->pages;
   return choice;
 }
 

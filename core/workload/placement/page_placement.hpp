@@ -51,7 +51,8 @@ class PagePlacement {
     std::uint64_t until = 0;  ///< for so many pages in all, no more than were asked for
   };
   /// Each of the `count` pages from `page` on goes where the page of the round before it went, unless one of
-  /// these nodes runs full. Whole rounds leave the placement as it was, so that they need not be asked for.
+  /// these nodes runs full. Whole rounds need not be asked for: they leave its turn as it was, unless its
+  /// nodes change later.
   virtual Round round(std::uint64_t /*page*/, std::uint64_t /*count*/) const { return {}; }
   /// From now on these nodes have memory for the program, by their places, and the others have none: it has
   /// no way there, or its extents were released. All have, unless it is said. What is merely full has memory.
